@@ -1,0 +1,57 @@
+# The developer's own commands; CI calls the same ones.
+#   make run [BOOK=path BOOK_ID=name]   ingest a book, start the API, ask it one question
+#   make test                           all tests
+#   make lint                           ruff and mypy
+#   make lock                           write requirements.lock anew
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := run
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV_VERSION := 0.13.8
+BOOK ?=
+BOOK_ID ?=
+PORT ?= 8000
+QUESTION ?=
+
+.PHONY: run test lint format lock setup clean
+
+setup: $(VENV)/.ready
+
+# One stamp for environment and dependencies: quick when neither the lock nor the project changed.
+# uv installs the lock in seconds; where it cannot be had or cannot reach the index, pip does it.
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "askbook needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V). Try: make PYTHON=python3.12" >&2; exit 2; }
+	@echo "Setting up $(VENV) (once; about a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION) 2>/dev/null \
+	  && VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes --compile-bytecode -r requirements.lock 2>/dev/null \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . 2>/dev/null
+	@touch $@
+
+run: setup
+	@$(BIN)/askbook run $(BOOK) $(if $(BOOK_ID),--book-id $(BOOK_ID)) --port $(PORT) $(if $(QUESTION),--question "$(QUESTION)")
+
+test: setup
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: setup
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock:
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv==$(UV_VERSION); }
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	  --extra dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV)

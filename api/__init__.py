@@ -1,0 +1,1 @@
+"""A question flows in: Litestar only speaks HTTP here; the work is in `askbook.asking`."""

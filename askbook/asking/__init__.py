@@ -1,0 +1,1 @@
+"""A question flows in: retrieve → answer → ground → reply. One chain behind every door."""

@@ -1,0 +1,1 @@
+"""Read, locate, identify and chunk a book: pure functions, no file system."""

@@ -1,0 +1,207 @@
+"""The blocks of a page, by a CommonMark parser, with exact offsets into its readable text."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from askbook.book.clean import Cleaned
+from askbook.book.headings import Anchors
+from askbook.book.html import PARSER
+from askbook.book.offsets import Offsets
+
+
+class Kind(StrEnum):
+    """What a block is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    ITEM = "list item"
+    FENCE = "code fence"
+    CODE = "indented code"
+    TABLE = "table"
+    QUOTE = "quote"
+    MATH = "math"
+    HTML = "HTML"
+    FOOTNOTE = "footnote"
+    RULE = "rule"
+    OTHER = "link definitions"  # what the parser is silent about
+
+
+@dataclass(slots=True)
+class Block:
+    """A block and all up to the next one: lines `start` to `end`; `stop` is its own end."""
+
+    kind: Kind
+    start: int
+    stop: int
+    end: int = 0
+    level: int = 0  # of a heading
+    label: str = ""  # of a footnote's definition
+    refs: tuple[str, ...] = ()  # labels of the footnotes it refers to
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that opens a section of the page."""
+
+    start: int
+    level: int
+    title: str
+    anchor: str
+
+
+@dataclass(slots=True)
+class Page:
+    """The blocks of a page, which together are its whole text, and its headings."""
+
+    text: str
+    blocks: list[Block] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+
+
+_KINDS: Final = {
+    "Paragraph": Kind.PARAGRAPH,
+    "HtmlBlock": Kind.HTML,
+    "Heading": Kind.HEADING,
+    "BlockQuote": Kind.QUOTE,
+    "List": Kind.LIST,
+    "Item": Kind.ITEM,
+    "Table": Kind.TABLE,
+    "FootnoteDefinition": Kind.FOOTNOTE,
+}
+
+
+def parse(cleaned: Cleaned) -> Page:
+    """Parse readable Markdown into blocks; every character belongs to exactly one."""
+    reader = _Reader()
+    reader.read(cleaned.text)
+    offsets = Offsets(cleaned.text)
+    page = Page(cleaned.text)
+    page.blocks = _blocks(cleaned.text, reader.found, offsets)
+    page.headings = _headings(reader.headings, offsets, cleaned.ids)
+    return page
+
+
+def parse_inside(text: str, levels: int) -> list[Block]:
+    """Return the blocks that stand `levels` deep inside the one block that `text` is."""
+    reader = _Reader(levels)
+    reader.read(text)
+    return _blocks(text, reader.found, Offsets(text))
+
+
+class _Reader:
+    """Reads the parser's events once; keeps blocks of one depth and all headings."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.depth = depth
+        self.found: list[Block] = []
+        self.headings: list[tuple[int, int, int, list[str], bool]] = []
+
+    def read(self, text: str) -> None:
+        """Go through all events."""
+        depth, title = 0, None
+        wanted = self.depth
+        for event, span in PARSER.events_with_range(text):
+            if not isinstance(event, dict):
+                if event == "Rule" and depth == wanted:
+                    self.found.append(Block(Kind.RULE, span["start"], span["end"]))
+            elif (opening := event.get("Start")) is not None:
+                name = opening if isinstance(opening, str) else next(iter(opening))
+                if depth == wanted:
+                    self._open(name, opening, span["start"], span["end"])
+                if name == "Heading":
+                    title = self._open_heading(opening, span["start"], span["end"], depth)
+                depth += 1
+            elif "End" in event:
+                depth -= 1
+                if title is not None and "Heading" in event["End"]:
+                    title = None
+            else:
+                self._inline(event, title, span["start"], span["end"])
+
+    def _open(self, name: str, opening: object, start: int, end: int) -> None:
+        kind = _KINDS.get(name)
+        block = Block(kind or Kind.OTHER, start, end)
+        if name == "CodeBlock" and isinstance(opening, dict):
+            block.kind = Kind.CODE if opening[name] == "Indented" else Kind.FENCE
+        elif kind is Kind.HEADING and isinstance(opening, dict):
+            block.level = int(opening[name]["level"][1])
+        elif kind is Kind.FOOTNOTE and isinstance(opening, dict):
+            block.label = opening[name]
+        elif kind is None:
+            return  # inline markup of a tight list item
+        self.found.append(block)
+
+    def _open_heading(self, opening: object, start: int, end: int, depth: int) -> list[str]:
+        level = int(opening["Heading"]["level"][1]) if isinstance(opening, dict) else 1
+        title: list[str] = []
+        self.headings.append((start, end, level, title, depth == 0))
+        return title
+
+    def _inline(self, event: dict[str, str], title: list[str] | None, start: int, end: int) -> None:
+        if title is not None:
+            title.append(event.get("Text") or event.get("Code") or event.get("InlineMath") or "")
+        if self.found and start < self.found[-1].stop:
+            block = self.found[-1]
+            if "FootnoteReference" in event:
+                block.refs += (event["FootnoteReference"],)
+            elif "DisplayMath" in event and start == block.start and end >= block.stop - 1:
+                block.kind = Kind.MATH
+
+
+def _blocks(text: str, found: list[Block], offsets: Offsets) -> list[Block]:
+    """Give each block its lines, and the text between blocks a place."""
+    starts = offsets.to_points([block.start for block in found])
+    stops = offsets.to_points([block.stop for block in found])
+    blocks: list[Block] = []
+    for block, start, stop in zip(found, starts, stops, strict=True):
+        block.start = text.rfind("\n", blocks[-1].start if blocks else 0, start) + 1
+        block.stop = stop
+        if blocks and block.start <= blocks[-1].start:
+            blocks[-1].stop = max(blocks[-1].stop, stop)  # two blocks that share a line
+            continue
+        blocks.append(block)
+    return list(_fill_gaps(text, blocks))
+
+
+def _fill_gaps(text: str, blocks: list[Block]) -> Iterator[Block]:
+    if not blocks or text[: blocks[0].start].strip():
+        blocks.insert(0, Block(Kind.OTHER, 0, 0))
+    blocks[0].start = 0
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        block.end = after.start if after else len(text)
+        gap = text[block.stop : block.end]
+        if block.kind is not Kind.OTHER and gap.strip():
+            stop = text.find("\n", max(block.stop - 1, block.start)) + 1
+            if 0 < stop < block.end and text[stop : block.end].strip():
+                yield Block(block.kind, block.start, block.stop, stop, block.level, block.label, block.refs)
+                yield Block(Kind.OTHER, stop, block.end, block.end)
+                continue
+        yield block
+
+
+def _headings(
+    found: list[tuple[int, int, int, list[str], bool]],
+    offsets: Offsets,
+    ids: list[tuple[int, str]],
+) -> list[Heading]:
+    starts = offsets.to_points([start for start, *_ in found])
+    ends = offsets.to_points([end for _, end, *_ in found])
+    anchors = Anchors()
+    headings: list[Heading] = []
+    for (_, _, level, parts, is_section), start, end in zip(found, starts, ends, strict=True):
+        title = " ".join("".join(parts).split())
+        anchor = anchors.add(title, _id_in(ids, start, end))
+        if is_section:
+            headings.append(Heading(start, level, title, anchor))
+    return headings
+
+
+def _id_in(ids: list[tuple[int, str]], start: int, end: int) -> str | None:
+    at = bisect.bisect_left(ids, (start, ""))
+    return ids[at][1] if at < len(ids) and ids[at][0] <= end else None

@@ -1,0 +1,101 @@
+"""HTML and JSX tags: where they end, which belong together, which are really text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+_NAME: Final = re.compile(r"<(/?)([A-Za-z][\w.:$-]*+|(?=>))")
+_ATTRIBUTE: Final = re.compile(
+    r"\s*+([A-Za-z_$@:][\w$:.@-]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'=<>`{]++)|(?=\{)))?+"
+)
+_BRACE: Final = re.compile(r"\s*+(?:=\s*+)?\{")
+_END: Final = re.compile(r"\s*+(/?)>")
+
+_VOID: Final = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_INLINE: Final = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp "
+    "small span strike strong sub sup time tt u var wbr".split()
+)
+_BLOCK: Final = frozenset(
+    "address article aside audio blockquote body button canvas caption center colgroup datalist dd "
+    "details dialog div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 "
+    "head header hgroup html iframe legend li main map math menu meter nav noscript object ol optgroup "
+    "option output p path picture pre progress rect script search section select slot style summary svg "
+    "table tbody td template textarea tfoot th thead title tr ul video g circle line polygon".split()
+)
+HTML_NAMES: Final = _VOID | _INLINE | _BLOCK
+SILENT: Final = frozenset({"script", "style"})  # their content is not for readers
+WHOLE: Final = frozenset({"table", "blockquote", "pre", "figure"})  # stay in one chunk if they fit
+_READABLE: Final = {"TabItem": "label", "img": "alt", "Tab": "label", "Details": "summary"}
+
+
+@dataclass(slots=True)
+class Tag:
+    """One tag in the text; `readable` is the span of an attribute readers see."""
+
+    start: int
+    end: int
+    name: str
+    closes: bool
+    is_empty: bool
+    readable: tuple[int, int] | None = None
+    partner: Tag | None = None
+
+    @property
+    def gap(self) -> str:
+        """What may take the tag's place: nothing, a space, or (marked 0) a space between tags."""
+        if self.name in _INLINE:
+            return ""
+        return " " if self.name in HTML_NAMES else "\0"
+
+
+def read_tag(text: str, start: int, brace_end: Callable[[int], int]) -> Tag | None:
+    """Read the tag that starts at `start`; None when it is not well-formed."""
+    opening = _NAME.match(text, start)
+    if not opening:
+        return None
+    name, at = opening[2], opening.end()
+    wanted, readable = _READABLE.get(name), None
+    while not (end := _END.match(text, at)):
+        if braces := _BRACE.match(text, at):
+            at = brace_end(braces.end() - 1)
+            if at < 0:
+                return None
+            continue
+        found = _ATTRIBUTE.match(text, at)
+        if not found or not text[at].isspace() and text[at - 1] not in "\"'}":
+            return None
+        if found[1] == wanted and found.lastindex and found.lastindex > 1:
+            readable = found.span(found.lastindex)
+        at = found.end()
+    return Tag(start, end.end(), name, bool(opening[1]), bool(end[1]), readable)
+
+
+def pair(tags: Iterable[Tag]) -> None:
+    """Make opening and closing tags partners, in one pass."""
+    stack: list[Tag] = []
+    waiting: dict[str, int] = {}
+    for tag in tags:
+        if tag.is_empty or tag.name in _VOID:
+            continue
+        if not tag.closes:
+            stack.append(tag)
+            waiting[tag.name] = waiting.get(tag.name, 0) + 1
+        elif waiting.get(tag.name):
+            while True:
+                opening = stack.pop()
+                waiting[opening.name] -= 1
+                if opening.name == tag.name:
+                    break
+            opening.partner, tag.partner = tag, opening
+
+
+def is_markup(tag: Tag, *, in_mdx: bool) -> bool:
+    """Tell a tag from text that looks like one, such as `vector<int>` or `<your-name>`."""
+    if tag.name.lower() in HTML_NAMES:
+        return True
+    is_component = in_mdx or tag.name[:1].isupper() or "-" in tag.name
+    return is_component and (tag.partner is not None or (tag.is_empty and tag.name != ""))

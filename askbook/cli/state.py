@@ -1,0 +1,37 @@
+"""`askbook status` and `askbook rollback`."""
+
+from __future__ import annotations
+
+import click
+
+from askbook.cli.options import json_option, print_json, settings_with
+from askbook.wiring import Parts
+
+
+@click.command()
+@json_option
+def status(*, as_json: bool) -> None:
+    """Show the books, the index versions and the last runs."""
+    from askbook.store import documents, jobs
+
+    parts = Parts(settings_with())
+    with parts.database.begin() as connection:
+        books = documents.books(connection)
+        recent = jobs.recent(connection, limit=5)
+    versions = parts.index.versions()
+    if as_json:
+        print_json({"books": books, "versions": versions, "jobs": recent})
+        return
+    for book in books:
+        click.echo(f"{book.book_id}: {book.total_chunks} chunks, from {book.book_dir}")
+    for version in versions:
+        mark = "*" if version.current else " "
+        click.echo(
+            f"{mark} {version.name}  {version.created_at:%Y-%m-%d %H:%M:%S}  "
+            f"{version.points} chunks  {version.embedding_model}"
+        )
+    for job in recent:
+        problem = f"  {job.error_message}" if job.error_message else ""
+        click.echo(f"  job {job.job_id}  {job.book_id}  {job.mode}  {job.status}{problem}")
+    if not books:
+        click.echo("Nothing is indexed yet. Run `askbook ingest BOOK_DIR`.")

@@ -1,0 +1,89 @@
+"""The one error tree. Its messages are written for the person who reads them.
+
+AskbookError
+├── TerminalError            trying again changes nothing; somebody must act
+│   ├── WrongUse             the call itself is wrong (exit code 2)
+│   ├── SettingsError        a setting is missing or has an impossible value
+│   ├── BookError            the book folder as a whole cannot be read
+│   ├── UnreadableFile       one file cannot be read or located: it is quarantined
+│   ├── ModelFileError       a model file is missing or is not the expected one
+│   ├── ProviderError        an embedder, reranker or writer refused or answered wrongly
+│   ├── IndexError_          the index does not fit what is asked of it
+│   └── RunRefused           an ingest run stopped before it touched the index
+└── TransientError           the same call may succeed later; only these are retried
+    ├── ProviderUnavailable  timeout, 429 or 5xx, with the wait the provider asked for
+    ├── DatabaseDown         PostgreSQL does not answer
+    └── IndexDown            Qdrant does not answer
+"""
+
+from __future__ import annotations
+
+
+class AskbookError(Exception):
+    """Base of everything askbook raises on purpose; `str(error)` is fit to print."""
+
+
+class TerminalError(AskbookError):
+    """Trying again changes nothing."""
+
+
+class TransientError(AskbookError):
+    """The same call may succeed later."""
+
+
+class WrongUse(TerminalError):
+    """The command or call was given arguments that make no sense together."""
+
+
+class SettingsError(TerminalError):
+    """A setting is missing or has an impossible value."""
+
+
+class BookError(TerminalError):
+    """The book folder cannot be used as a book."""
+
+
+class UnreadableFile(TerminalError):
+    """One file of the book cannot be read, parsed or located.
+
+    `reason` says what is wrong and what to do; `line` (1-based) says where, when known.
+    """
+
+    def __init__(self, source_file: str, reason: str, line: int | None = None) -> None:
+        self.source_file = source_file
+        self.reason = reason
+        self.line = line
+        where = f"{source_file}:{line}" if line else source_file
+        super().__init__(f"{where}: {reason}")
+
+
+class ModelFileError(TerminalError):
+    """A model file is missing or is not the file askbook was measured with."""
+
+
+class ProviderError(TerminalError):
+    """A provider refused the call or answered something that cannot be used."""
+
+
+class IndexError_(TerminalError):  # noqa: N818 - the plain name would shadow the built-in
+    """The vector index does not fit what is asked of it."""
+
+
+class RunRefused(TerminalError):
+    """An ingest run stopped before it touched the index."""
+
+
+class ProviderUnavailable(TransientError):
+    """A provider timed out, is overloaded or limits us; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+class DatabaseDown(TransientError):
+    """PostgreSQL does not answer."""
+
+
+class IndexDown(TransientError):
+    """The Qdrant server does not answer."""

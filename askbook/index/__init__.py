@@ -1,0 +1,1 @@
+"""Where the chunks live: the Qdrant engine in process, or a Qdrant server. One contract."""

@@ -1,0 +1,320 @@
+"""The Qdrant engine in process (Qdrant Edge), with published versions.
+
+Published versions are made with the write-ahead log off, so that any number of processes can
+open one. Opening rewrites a few files with the same bytes; nothing else ever touches them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import qdrant_edge as engine
+
+from askbook.errors import IndexError_
+from askbook.index import schema
+from askbook.index.compatible import check_model
+from askbook.index.filters import Vocabulary, to_engine
+from askbook.index.versions import VersionFolder
+from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk
+from askbook.ports import Vectors
+
+_WORDS = Vocabulary(
+    filter=engine.Filter,
+    field=engine.FieldCondition,
+    value=engine.MatchValue,
+    any=engine.MatchAny,
+    range=engine.RangeFloat,
+)
+_EVERYTHING = ChunkFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A version in use. Kept alive by the searches that still run on it."""
+
+    name: str
+    shard: engine.EdgeShard
+
+
+class EdgeIndex:
+    """A collection in a folder, readable by many processes, published by one at a time."""
+
+    def __init__(self, folder: Path, *, keep_versions: int = 3) -> None:
+        self._folder = VersionFolder(folder)
+        self._keep = keep_versions
+        self._bm25 = engine.Bm25()
+        self._opened: _Opened | None = None
+        self._seen: tuple[int, int] | None = None
+        self._opening = threading.Lock()
+
+    def search(
+        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
+    ) -> list[Hit]:
+        """Dense and BM25 search fused by the engine (DBSF), best first."""
+        shard = self._shard()
+        if shard is None:
+            return []
+        condition = to_engine(where, _WORDS)
+        dense = engine.Query.Nearest(vector.tolist(), using=schema.DENSE)
+        sparse = engine.Query.Nearest(self._bm25.embed_query(text), using=schema.SPARSE)
+        found = shard.query(
+            engine.QueryRequest(
+                limit=limit,
+                prefetches=[
+                    engine.Prefetch(limit=prefetch, query=dense, filter=condition),
+                    engine.Prefetch(limit=prefetch, query=sparse, filter=condition),
+                ],
+                query=engine.Fusion.Dbsf(),
+                with_payload=True,
+                with_vector=[schema.DENSE],
+            )
+        )
+        return [
+            Hit(
+                id=str(point.id),
+                score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
+                similarity=float(np.dot(_dense(point.vector), vector)),
+                payload=point.payload or {},
+            )
+            for point in found
+        ]
+
+    def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
+        """The chunks with these ids; unknown ids are left out."""
+        shard = self._shard()
+        if shard is None or not ids:
+            return []
+        records = shard.retrieve(list(ids), True, [schema.DENSE] if with_vectors else False)  # noqa: FBT003
+        return [_stored(record) for record in records]
+
+    def scroll(self, where: ChunkFilter, *, with_vectors: bool = False) -> Iterator[StoredChunk]:
+        """Every chunk that fits, page by page."""
+        shard = self._shard()
+        offset = None
+        while shard is not None:
+            records, offset = shard.scroll(
+                engine.ScrollRequest(
+                    offset=offset,
+                    limit=schema.SCROLL_PAGE,
+                    filter=to_engine(where, _WORDS),
+                    with_payload=True,
+                    with_vector=[schema.DENSE] if with_vectors else False,
+                )
+            )
+            yield from map(_stored, records)
+            if offset is None:
+                return
+
+    def count(self, where: ChunkFilter) -> int:
+        """Exact number of chunks that fit."""
+        shard = self._shard()
+        return 0 if shard is None else _count(shard, where)
+
+    def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
+        """How many chunks carry each value of an indexed keyword field."""
+        shard = self._shard()
+        if shard is None:
+            return {}
+        condition = to_engine(where, _WORDS)
+        hits = shard.facet(engine.FacetRequest(key, limit=100_000, exact=True, filter=condition))
+        return {str(hit.value): hit.count for hit in hits}
+
+    def versions(self) -> list[IndexVersion]:
+        """Every version kept, newest first."""
+        return [self._folder.describe(name) for name in reversed(self._folder.names())]
+
+    def rollback(self, name: str | None = None) -> str:
+        """Send readers back to `name`, or to the version before the current one."""
+        with self._folder.lock():
+            if name is None:
+                current = self._folder.current() or ""
+                older = [each for each in self._folder.names() if each < current]
+                if not older:
+                    raise IndexError_("There is no older index version to go back to.")
+                name = older[-1]
+            self._folder.point_to(name)
+        return name
+
+    @contextmanager
+    def build(
+        self, *, embedding_model: str, dimensions: int, without_book: str | None = None
+    ) -> Iterator[EdgeDraft]:
+        """A draft of the current version, under the collection's lock until it is published."""
+        with self._folder.lock():
+            base = self._base(embedding_model, dimensions, without_book)
+            path = self._folder.new_draft(base)
+            draft = EdgeDraft(
+                self._folder,
+                path,
+                embedding_model=embedding_model,
+                dimensions=dimensions,
+                copied=base is not None,
+                bm25=self._bm25,
+            )
+            try:
+                if base is not None and without_book is not None:
+                    draft.delete_book(without_book)
+                yield draft
+            finally:
+                draft.close()
+                shutil.rmtree(path, ignore_errors=True)
+            self._folder.prune(self._keep)
+
+    def _base(self, embedding_model: str, dimensions: int, without_book: str | None) -> str | None:
+        """The version to start from; none where nothing of it could stay."""
+        name = self._folder.current()
+        if name is None:
+            return None
+        if without_book is not None and set(self.facets("book_id", _EVERYTHING)) <= {without_book}:
+            return None
+        check_model(self._folder.describe(name), embedding_model, dimensions)
+        return name
+
+    def _shard(self) -> engine.EdgeShard | None:
+        """The current version, reopened when CURRENT was swung since the last call."""
+        seen = self._folder.signature()
+        if seen != self._seen:
+            with self._opening:
+                self._reopen(seen)
+        return self._opened.shard if self._opened else None
+
+    def _reopen(self, seen: tuple[int, int] | None) -> None:
+        for _ in range(10):  # a version may be pruned between reading its name and opening it
+            name = self._folder.current()
+            if name is None:
+                self._opened = None
+            elif self._opened is None or self._opened.name != name:
+                try:
+                    shard = engine.EdgeShard.load(str(self._folder.path(name)))
+                except Exception as error:  # the engine raises bare Exceptions
+                    if self._folder.current() != name:
+                        continue
+                    raise IndexError_(f"Index version {name} cannot be opened: {error}") from error
+                self._opened = _Opened(name, shard)
+            self._seen = seen
+            return
+
+
+class EdgeDraft:
+    """A version being built in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: VersionFolder,
+        path: Path,
+        *,
+        embedding_model: str,
+        dimensions: int,
+        copied: bool,
+        bm25: engine.Bm25,
+    ) -> None:
+        self._folder = folder
+        self._path = path
+        self._model = embedding_model
+        self._dimensions = dimensions
+        self._bm25 = bm25
+        self._shard: engine.EdgeShard | None = (
+            engine.EdgeShard.load(str(path)) if copied else _create(path, dimensions)
+        )
+
+    def upsert(self, points: Iterable[IndexPoint]) -> None:
+        """Add points, or replace those with the same id."""
+        batch = []
+        for point in points:
+            batch.append(self._point(point))
+            if len(batch) == schema.UPSERT_BATCH:
+                self._open.update(engine.UpdateOperation.upsert_points(batch))
+                batch = []
+        if batch:
+            self._open.update(engine.UpdateOperation.upsert_points(batch))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove points; ids that do not exist are no error."""
+        if ids:
+            self._open.update(engine.UpdateOperation.delete_points(list(ids)))
+
+    def delete_book(self, book_id: str) -> None:
+        """Remove every point of a book."""
+        condition = to_engine(ChunkFilter(book_id=book_id), _WORDS)
+        self._open.update(engine.UpdateOperation.delete_points_by_filter(condition))
+
+    def count(self, where: ChunkFilter) -> int:
+        """Exact number of points the draft holds."""
+        return _count(self._open, where)
+
+    def publish(self) -> str:
+        """Flush, close, rename, swing CURRENT; returns the version's name."""
+        self._open.optimize()
+        points = _count(self._open, _EVERYTHING)
+        self._open.flush()
+        self.close()
+        # The first opening replays journals: do it here, so that published bytes stay the same.
+        engine.EdgeShard.load(str(self._path)).close()
+        return self._folder.publish(
+            self._path,
+            points=points,
+            embedding_model=self._model,
+            dimensions=self._dimensions,
+        )
+
+    def close(self) -> None:
+        """Release the engine's files."""
+        if self._shard is not None:
+            self._shard.close()
+            self._shard = None
+
+    @property
+    def _open(self) -> engine.EdgeShard:
+        if self._shard is None:
+            raise IndexError_("This draft is already published.")
+        return self._shard
+
+    def _point(self, point: IndexPoint) -> engine.Point:
+        if len(point.vector) != self._dimensions:
+            raise IndexError_(
+                f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
+                f"{self._model} makes {self._dimensions}."
+            )
+        sparse = self._bm25.embed_document(point.lexical_text)
+        vectors: dict[str, engine.NamedVector] = {schema.DENSE: point.vector, schema.SPARSE: sparse}
+        return engine.Point(point.id, vectors, dict(point.payload))
+
+
+def _create(path: Path, dimensions: int) -> engine.EdgeShard:
+    dense = engine.EdgeVectorParams(size=dimensions, distance=engine.Distance.Cosine)
+    sparse = engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)
+    shard = engine.EdgeShard.create(
+        str(path),
+        engine.EdgeConfig(
+            vectors={schema.DENSE: dense},
+            sparse_vectors={schema.SPARSE: sparse},
+            wal_enabled=False,
+        ),
+    )
+    fields: list[tuple[str, engine.PayloadSchemaType | engine.PayloadSchemaParams]] = [
+        (schema.TENANT_FIELD, engine.KeywordIndexParams(is_tenant=True)),
+        *((name, engine.PayloadSchemaType.Keyword) for name in schema.KEYWORD_FIELDS),
+        *((name, engine.PayloadSchemaType.Integer) for name in schema.INTEGER_FIELDS),
+    ]
+    for name, kind in fields:
+        shard.update(engine.UpdateOperation.create_field_index(name, kind))
+    return shard
+
+
+def _count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
+    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, _WORDS)))
+
+
+def _dense(vector: object) -> list[float]:
+    return vector[schema.DENSE] if isinstance(vector, dict) else []
+
+
+def _stored(record: engine.Record) -> StoredChunk:
+    vector = _dense(record.vector) or None
+    return StoredChunk(id=str(record.id), payload=record.payload or {}, vector=vector)

@@ -1,0 +1,32 @@
+"""What every collection looks like, whichever engine holds it."""
+
+from __future__ import annotations
+
+DENSE = "dense"
+SPARSE = "bm25"
+
+TENANT_FIELD = "book_id"
+KEYWORD_FIELDS = (
+    "module",
+    "proficiency_level",
+    "layer",
+    "parent_doc_id",
+    "content_hash",
+    "source_file_hash",
+    "chapter_id",
+    "section_id",
+    "source_file",
+    "tags",
+    "difficulty",
+    "embedded_hash",
+)
+INTEGER_FIELDS = (
+    "chapter",
+    "lesson",
+    "hardware_tier",
+    "start_char_offset",
+    "end_char_offset",
+)
+
+UPSERT_BATCH = 256  # points a call: bounded memory, few calls
+SCROLL_PAGE = 512

@@ -1,0 +1,1 @@
+"""Embedders and writers. One literal registry each; an unknown name lists the known ones."""

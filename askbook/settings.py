@@ -1,0 +1,98 @@
+"""All settings: typed, one documented line each, read from ASKBOOK_* and `.env` on call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from askbook.errors import SettingsError
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Settings(BaseSettings):
+    """Every setting of askbook. Nothing is read at import; call `load_settings()`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ASKBOOK_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    home: Path = Field(Path("data/runtime"), description="Folder of all runtime state.")
+    book_dir: Path = Field(
+        Path("data/books/physical-ai-robotics"), description="The book to ingest by default."
+    )
+    book_id: str = Field(
+        "physical-ai-robotics",
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$",
+        description="Id of the default book.",
+    )
+    collection: str = Field(
+        "physical_ai_book",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
+        description="Public name of the index.",
+    )
+
+    qdrant_url: str | None = Field(
+        None, description="Qdrant server; unset: the Qdrant engine in process."
+    )
+    qdrant_api_key: SecretStr | None = Field(None, description="Key for the Qdrant server.")
+    database_url: SecretStr | None = Field(
+        None, description="postgresql:// address; unset: PostgreSQL from a wheel, under HOME."
+    )
+    prefect_api_url: str | None = Field(
+        None, description="Prefect server; unset: the one of `askbook up`, else an ephemeral one."
+    )
+
+    embedder: str = Field("minilm", description="minilm, hashing, cohere or openai.")
+    writer: str = Field("extractive", description="Who words the answers: extractive.")
+    cohere_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("ASKBOOK_COHERE_API_KEY", "COHERE_API_KEY"),
+        description="Key for Cohere (COHERE_API_KEY works too).",
+    )
+    cohere_base_url: str | None = Field(None, description="Another address for Cohere's API.")
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("ASKBOOK_OPENAI_API_KEY", "OPENAI_API_KEY"),
+        description="Key for OpenAI (OPENAI_API_KEY works too).",
+    )
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("ASKBOOK_OPENAI_BASE_URL", "OPENAI_BASE_URL"),
+        description="Any server that speaks OpenAI's protocol (OPENAI_BASE_URL works too).",
+    )
+
+    chunk_preset: Literal["compact", "standard", "wide"] = Field(
+        "compact", description="Chunk size: compact (400 tokens), standard (512) or wide (800)."
+    )
+    max_file_mb: float = Field(20.0, gt=0, description="Larger files are quarantined (MB).")
+    max_deleted_share: Share = Field(
+        0.3, description="Stop when more than this share of the known files vanished."
+    )
+    keep_versions: int = Field(3, ge=1, description="Index versions kept for rollback.")
+    top_k: int = Field(5, ge=1, le=20, description="Passages an answer is made from.")
+    prefetch: int = Field(100, ge=10, le=1000, description="Candidates per search before fusion.")
+
+    host: str = Field("127.0.0.1", description="Address the API listens on.")
+    port: int = Field(8000, ge=1, le=65535, description="Port the API listens on.")
+
+
+def load_settings() -> Settings:
+    """Read the settings from the environment and `.env`; a bad one is named in the error."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError(_explain(error)) from None
+
+
+def _explain(error: ValidationError) -> str:
+    """One line per bad setting, by the name the user typed."""
+    lines = []
+    for problem in error.errors():
+        name = str(problem["loc"][0]) if problem["loc"] else "?"
+        name = name if name.isupper() else f"ASKBOOK_{name.upper()}"
+        lines.append(f"{name}={problem['input']!r}: {problem['msg']}")
+    return "Wrong setting: " + "; ".join(lines)

@@ -1,0 +1,1 @@
+"""PostgreSQL: tables, migrations, small repositories. The only SQL dialect."""

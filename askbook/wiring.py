@@ -1,0 +1,73 @@
+"""The one place where parts are put together. Runs on call, never at import."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from askbook.settings import Settings
+
+if TYPE_CHECKING:
+    from askbook.asking.chain import Asking
+    from askbook.ports import Embedder, VectorIndex
+    from askbook.store.database import Database
+
+
+class Parts:
+    """Everything a river needs, each part made when it is first asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder that the settings name."""
+        from askbook.providers.registry import make_embedder
+
+        return make_embedder(self.settings)
+
+    @cached_property
+    def index(self) -> VectorIndex:
+        """The Qdrant server that the settings name, or the engine in process."""
+        settings = self.settings
+        if settings.qdrant_url is None:
+            from askbook.index.edge import EdgeIndex
+
+            folder = settings.home / "index" / settings.collection
+            return EdgeIndex(folder, keep_versions=settings.keep_versions)
+
+        from qdrant_client import QdrantClient
+
+        from askbook.index.server import ServerIndex
+
+        key = settings.qdrant_api_key
+        client = QdrantClient(
+            url=settings.qdrant_url, api_key=key.get_secret_value() if key else None
+        )
+        return ServerIndex(client, settings.collection, keep_versions=settings.keep_versions)
+
+    @cached_property
+    def database(self) -> Database:
+        """The PostgreSQL that the settings name, or the one from the wheel; migrated."""
+        from askbook.store.database import open_database
+
+        url = self.settings.database_url
+        return open_database(url.get_secret_value() if url else None, self.settings.home)
+
+    @cached_property
+    def asking(self) -> Asking:
+        """The question's river, complete."""
+        from askbook.asking.chain import Asking
+        from askbook.providers.registry import make_writer
+
+        return Asking(
+            embedder=self.embedder,
+            index=self.index,
+            writer=make_writer(self.settings, self.embedder),
+            settings=self.settings,
+        )
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        if "database" in self.__dict__:
+            self.database.close()

@@ -1,0 +1,48 @@
+"""Stage 3: cut the files of one shard into chunks; a pure function per file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from askbook.book.chunk import chunk_lesson
+from askbook.book.source import decode
+from askbook.errors import RunRefused
+from askbook.models import Lesson
+from askbook.payload import embedded_hash, to_record
+from flows.checkpoints import CHUNKS, Checkpoints
+from flows.discover import read_bytes
+from flows.run import RunSpec
+
+
+def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: Sequence[Lesson]) -> str:
+    """Write the chunks of these lessons; returns the part's name. A finished part is kept."""
+    part = f"chunks-{shard:04d}"
+    if part not in checkpoints.parts(part):
+        records = [record for lesson in lessons for record in _records(spec, lesson)]
+        checkpoints.write(part, pa.Table.from_pylist(records, schema=CHUNKS))
+    return part
+
+
+def _records(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
+    path = spec.book_dir / lesson.source_file
+    raw = read_bytes(path, lesson.source_file, int(spec.settings.max_file_mb * 1e6))
+    if hashlib.sha256(raw).hexdigest() != lesson.source_file_hash:
+        raise RunRefused(
+            f"{lesson.source_file} was changed while the run was reading the book. "
+            "Nothing was changed in the index; run again."
+        )
+    embedder = spec.parts.embedder
+    chunks = chunk_lesson(decode(raw, lesson.source_file), lesson, spec.chunk_settings)
+    return [
+        to_record(each)
+        | {
+            "embedded_text": each.embedded_text,
+            "embedded_hash": embedded_hash(
+                each.embedded_text, embedder.model, embedder.dimensions
+            ),
+        }
+        for each in chunks
+    ]

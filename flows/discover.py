@@ -1,0 +1,93 @@
+"""Stage 1: walk the book, hash every file, read its frontmatter, locate it.
+
+A file that cannot be read, parsed or located is quarantined: reported with its reason, left as
+it was last indexed. One bad file never stops a book.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from askbook.book.frontmatter import read_frontmatter
+from askbook.book.locate import is_left_out, locate, resolve_collisions
+from askbook.book.source import check_size, decode
+from askbook.errors import BookError, UnreadableFile
+from askbook.models import Lesson
+
+SUFFIXES = {".md", ".mdx"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A file that is left alone, and why."""
+
+    source_file: str
+    reason: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Everything the book's folder holds now."""
+
+    lessons: tuple[Lesson, ...]
+    quarantined: tuple[Quarantined, ...]
+
+
+def discover(book_dir: Path, book_id: str, *, max_file_mb: float) -> Survey:
+    """Every lesson of the book, by path. Reads each file once; holds one at a time."""
+    _check_folder(book_dir)
+    lessons: list[Lesson] = []
+    quarantined: list[Quarantined] = []
+    for path in walk(book_dir):
+        name = path.relative_to(book_dir).as_posix()
+        try:
+            lesson = read_lesson(path, name, book_id, max_bytes=int(max_file_mb * 1e6))
+        except UnreadableFile as error:
+            quarantined.append(Quarantined(name, error.reason, error.line))
+        else:
+            if lesson is not None:
+                lessons.append(lesson)
+    if not lessons and not quarantined:
+        raise BookError(f"{book_dir} holds no .md or .mdx files: nothing to index.")
+    return Survey(tuple(resolve_collisions(lessons)), tuple(quarantined))
+
+
+def walk(book_dir: Path) -> Iterator[Path]:
+    """Markdown files below the folder, sorted; hidden and `_` folders are not entered."""
+    for folder, folders, files in os.walk(book_dir):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "_")))
+        for name in sorted(files):
+            if Path(name).suffix.lower() in SUFFIXES and not name.startswith((".", "_")):
+                yield Path(folder) / name
+
+
+def read_bytes(path: Path, name: str, max_bytes: int) -> bytes:
+    """The file's bytes; what stands in the way becomes a reason for quarantine."""
+    try:
+        check_size(path.stat().st_size, name, max_bytes)
+        return path.read_bytes()
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror}); check the file and its permissions"
+        raise UnreadableFile(name, reason) from error
+
+
+def read_lesson(path: Path, name: str, book_id: str, *, max_bytes: int) -> Lesson | None:
+    """The located file, or None for drafts and other files that are not part of the book."""
+    raw = read_bytes(path, name, max_bytes)
+    text = decode(raw, name)
+    frontmatter = read_frontmatter(text, name)
+    if is_left_out(name, frontmatter):
+        return None
+    return locate(name, text, frontmatter, book_id, hashlib.sha256(raw).hexdigest())
+
+
+def _check_folder(book_dir: Path) -> None:
+    if not book_dir.exists():
+        raise BookError(f"There is no folder {book_dir}. Give the path of a book's folder.")
+    if not book_dir.is_dir():
+        raise BookError(f"{book_dir} is a file. Give the folder that holds the book's files.")

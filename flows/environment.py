@@ -1,0 +1,47 @@
+"""Prefect's own settings, before Prefect is imported: quiet, no telemetry, state under HOME."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from askbook.settings import Settings
+
+UP_FILE = "up.json"  # written by `askbook up`: where its Prefect server listens
+
+
+def prepare_prefect(settings: Settings) -> None:
+    """Set Prefect's environment; what the user set stays. Call before importing Prefect."""
+    home = settings.home.resolve() / "prefect"
+    home.mkdir(parents=True, exist_ok=True)
+    defaults = {
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_LOGGING_SETTINGS_PATH": str(Path(__file__).parent / "logging.yml"),
+        "PREFECT_LOGGING_LEVEL": "INFO",
+        "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_CLI_COLORS": "false",
+        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "true",
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+        "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
+    }
+    address = settings.prefect_api_url or running_prefect(settings)
+    if address:
+        defaults["PREFECT_API_URL"] = address
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+
+
+def running_prefect(settings: Settings) -> str | None:
+    """The Prefect server that `askbook up` started, if it still answers."""
+    try:
+        facts = json.loads((settings.home / UP_FILE).read_text(encoding="utf-8"))
+        address = str(facts["prefect_api_url"])
+        with urllib.request.urlopen(f"{address}/health", timeout=2) as reply:  # noqa: S310 - our own file
+            return address if reply.status == 200 else None  # noqa: PLR2004
+    except (OSError, ValueError, KeyError, urllib.error.URLError):
+        return None
