@@ -17,6 +17,7 @@ def to_record(chunk: Chunk) -> dict[str, object]:
         "module": lesson.module,
         "chapter": lesson.chapter,
         "lesson": lesson.lesson,
+        "location": lesson.location,
         "chapter_id": lesson.chapter_id,
         "chapter_title": lesson.chapter_title,
         "section_title": chunk.section_title,

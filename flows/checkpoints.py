@@ -29,6 +29,7 @@ CHUNKS = pa.schema(
         ("module", pa.string()),
         ("chapter", pa.int32()),
         ("lesson", pa.int32()),
+        ("location", pa.string()),
         ("chapter_id", pa.string()),
         ("chapter_title", pa.string()),
         ("section_title", pa.string()),

@@ -23,6 +23,7 @@ def prepare_prefect(settings: Settings) -> None:
         "DO_NOT_TRACK": "1",
         "PREFECT_LOGGING_SETTINGS_PATH": str(Path(__file__).parent / "logging.yml"),
         "PREFECT_LOGGING_LEVEL": "INFO",
+        "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
         "PREFECT_CLI_COLORS": "false",
         "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "true",

@@ -59,7 +59,7 @@ class _Region:
         at = outer.end
         while (found := _LINE.search(self.text, at, end)) and found.start() < end:
             line, first = found.start(), found.end()
-            at = first
+            at = first + 1
             while tag_at < len(self.tags) and self.tags[tag_at].end <= line:
                 shift.follow(self.tags[tag_at])
                 tag_at += 1

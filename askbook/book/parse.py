@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -64,7 +65,8 @@ class Page:
     headings: list[Heading] = field(default_factory=list)
 
 
-_KINDS: Final = {
+_BLANK_LINES: Final = re.compile(r"(?:[ \t]*+\n)*+")
+KINDS: Final = {
     "Paragraph": Kind.PARAGRAPH,
     "HtmlBlock": Kind.HTML,
     "Heading": Kind.HEADING,
@@ -125,7 +127,7 @@ class _Reader:
                 self._inline(event, title, span["start"], span["end"])
 
     def _open(self, name: str, opening: object, start: int, end: int) -> None:
-        kind = _KINDS.get(name)
+        kind = KINDS.get(name)
         block = Block(kind or Kind.OTHER, start, end)
         if name == "CodeBlock" and isinstance(opening, dict):
             block.kind = Kind.CODE if opening[name] == "Indented" else Kind.FENCE
@@ -178,7 +180,8 @@ def _fill_gaps(text: str, blocks: list[Block]) -> Iterator[Block]:
         gap = text[block.stop : block.end]
         if block.kind is not Kind.OTHER and gap.strip():
             stop = text.find("\n", max(block.stop - 1, block.start)) + 1
-            if 0 < stop < block.end and text[stop : block.end].strip():
+            stop += len(_BLANK_LINES.match(text, stop)[0])
+            if 0 < stop < block.end:
                 yield Block(block.kind, block.start, block.stop, stop, block.level, block.label, block.refs)
                 yield Block(Kind.OTHER, stop, block.end, block.end)
                 continue

@@ -1,8 +1,11 @@
 """The command line. Heavy parts are imported by the command that needs them.
 
-    ingesting.py   ingest, chunks, status, rollback
+    ingesting.py   ingest
+    previewing.py  chunks
+    state.py       status, rollback
     asking.py      search, ask
-    serving.py     serve, up
+    serving.py     serve
+    up.py          up
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ _LAZY = {
     "search": "asking",
     "ask": "asking",
     "serve": "serving",
-    "up": "serving",
+    "up": "up",
 }
 
 

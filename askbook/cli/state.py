@@ -35,3 +35,17 @@ def status(*, as_json: bool) -> None:
         click.echo(f"  job {job.job_id}  {job.book_id}  {job.mode}  {job.status}{problem}")
     if not books:
         click.echo("Nothing is indexed yet. Run `askbook ingest BOOK_DIR`.")
+
+
+@click.command()
+@click.argument("version", required=False)
+@json_option
+def rollback(version: str | None, *, as_json: bool) -> None:
+    """Send readers back to VERSION [default: the one before the current]."""
+    from flows.maintain import rollback as go_back
+
+    name = go_back(Parts(settings_with()), version)
+    if as_json:
+        print_json({"index_version": name})
+    else:
+        click.echo(f"Readers now see {name}. `askbook ingest` brings newer files back.")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from askbook.models import Document, Mode
@@ -96,22 +96,23 @@ def update_state(
     mode: Mode,
     at: datetime,
 ) -> None:
-    """Note a finished run; the total is always the sum over the book's documents."""
-    total = connection.scalar(
-        select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(
-            documents.c.book_id == book_id
-        )
-    )
+    """Note a finished run."""
     kind = "last_incremental_update" if mode is Mode.INCREMENTAL else "last_full_ingest"
-    values = {
-        "collection_name": collection,
-        "book_dir": book_dir,
-        "total_chunks": total,
-        kind: at,
-    }
-    statement = insert(states).values(book_id=book_id, **values)
+    values = {"collection_name": collection, "book_dir": book_dir, kind: at}
+    statement = insert(states).values(book_id=book_id, total_chunks=0, **values)
+    connection.execute(statement.on_conflict_do_update(index_elements=["book_id"], set_=values))
+    update_total(connection, book_id)
+
+
+def update_total(connection: Connection, book_id: str) -> None:
+    """The total is always the sum over the book's documents."""
+    total = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(
+        documents.c.book_id == book_id
+    )
     connection.execute(
-        statement.on_conflict_do_update(index_elements=["book_id"], set_=values)
+        update(states)
+        .where(states.c.book_id == book_id)
+        .values(total_chunks=total.scalar_subquery())
     )
 
 

@@ -1,0 +1,5 @@
+"""`python -m askbook.cli` is `askbook`."""
+
+from askbook.cli import main
+
+main()
