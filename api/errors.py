@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from http import HTTPStatus
 
 from litestar import Request, Response
@@ -35,7 +36,7 @@ def problem(
 
 
 def _on_validation(_: Request, error: ValidationException) -> Response[dict[str, object]]:  # type: ignore[type-arg]
-    fields = [
+    fields: list[dict[str, object]] = [
         {"field": str(each.get("key", "")), "message": str(each.get("message", ""))}
         for each in error.extra or []
         if isinstance(each, dict)
@@ -62,7 +63,7 @@ def _on_anything(_: Request, error: Exception) -> Response[dict[str, object]]:  
     )
 
 
-EXCEPTION_HANDLERS = {
+EXCEPTION_HANDLERS: dict[int | type[Exception], Callable[..., Response[dict[str, object]]]] = {
     ValidationException: _on_validation,
     HTTPException: _on_http,
     AskbookError: _on_ours,

@@ -8,7 +8,7 @@ AskbookError
 │   ├── UnreadableFile       one file cannot be read or located: it is quarantined
 │   ├── ModelFileError       a model file is missing or is not the expected one
 │   ├── ProviderError        an embedder, reranker or writer refused or answered wrongly
-│   ├── IndexError_          the index does not fit what is asked of it
+│   ├── IndexFault          the index does not fit what is asked of it
 │   └── RunRefused           an ingest run stopped before it touched the index
 └── TransientError           the same call may succeed later; only these are retried
     ├── ProviderUnavailable  timeout, 429 or 5xx, with the wait the provider asked for
@@ -65,7 +65,7 @@ class ProviderError(TerminalError):
     """A provider refused the call or answered something that cannot be used."""
 
 
-class IndexError_(TerminalError):  # noqa: N818 - the plain name would shadow the built-in
+class IndexFault(TerminalError):
     """The vector index does not fit what is asked of it."""
 
 

@@ -40,9 +40,7 @@ def _records(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
         to_record(each)
         | {
             "embedded_text": each.embedded_text,
-            "embedded_hash": embedded_hash(
-                each.embedded_text, embedder.model, embedder.dimensions
-            ),
+            "embedded_hash": embedded_hash(each.embedded_text, embedder.model, embedder.dimensions),
         }
         for each in chunks
     ]

@@ -25,7 +25,7 @@ def embed(spec: RunSpec, checkpoints: Checkpoints, chunks_part: str) -> dict[str
     shard = chunks_part.removeprefix("chunks-")
     table = checkpoints.read(chunks_part).select(["embedded_hash", "embedded_text"])
     wanted = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    done = [t for t in checkpoints.read_all(f"vectors-{shard}-")]
+    done = list(checkpoints.read_all(f"vectors-{shard}-"))
     for vectors in done:
         for key in vectors["embedded_hash"].to_pylist():
             wanted.pop(key, None)

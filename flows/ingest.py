@@ -45,9 +45,7 @@ def make_plan(spec: RunSpec, found: Survey) -> Plan:
 
 
 @task(name="chunk")
-def chunk_shard(
-    spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: list[Lesson]
-) -> str:
+def chunk_shard(spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: list[Lesson]) -> str:
     """Cut one shard of files."""
     part = chunk(spec, checkpoints, shard, lessons)
     progress.advance("chunk", len(lessons))

@@ -38,7 +38,6 @@ class RunSpec:
         """The parts that this run's settings name."""
         return parts_for(self.settings)
 
-
     @property
     def chunk_settings(self) -> ChunkSettings:
         """How this run cuts chunks."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from askbook.errors import IndexError_
+from askbook.errors import IndexFault
 from askbook.models import Action, ChunkFilter, IndexPoint, Mode
 from askbook.ports import IndexDraft
 from flows.checkpoints import Checkpoints
@@ -107,7 +107,7 @@ def _points(
 
 def _verify(found: int, *, expected: int) -> None:
     if found != expected:
-        raise IndexError_(
+        raise IndexFault(
             f"The new index version holds {found} chunks of this book instead of {expected}. "
             "It was not published. Run `askbook ingest --mode recreate`."
         )

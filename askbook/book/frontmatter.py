@@ -54,10 +54,9 @@ def read_frontmatter(text: str, source_file: str) -> Frontmatter:
 
     Raises UnreadableFile, with the line, when the block is not valid or not a mapping.
     """
-    opening = _OPENING.match(text)
-    closing = opening and _closing(opening[1]).search(text, opening.end())
+    opening, closing = _find(text)
     if not opening or not closing:
-        return Frontmatter({}, 1 if text.startswith("\ufeff") else 0)
+        return Frontmatter({}, body_start(text))
     block = text[opening.end() : closing.start()]
     data = _load_toml(block, source_file) if opening[1] == "+++" else _load(block, source_file)
     if data is None:
@@ -66,6 +65,17 @@ def read_frontmatter(text: str, source_file: str) -> Frontmatter:
         reason = f"the frontmatter is {_kind(data)}, not `key: value` lines; write it as such"
         raise UnreadableFile(source_file, f"{reason}, or remove the `---` lines", 2)
     return Frontmatter({str(k): v for k, v in data.items()}, closing.end(), _key_lines(block))
+
+
+def body_start(text: str) -> int:
+    """Return the code-point offset where the page's body starts, without reading the block."""
+    _, closing = _find(text)
+    return closing.end() if closing else int(text.startswith("\ufeff"))
+
+
+def _find(text: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    opening = _OPENING.match(text)
+    return opening, _closing(opening[1]).search(text, opening.end()) if opening else None
 
 
 def _closing(mark: str) -> re.Pattern[str]:

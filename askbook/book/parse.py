@@ -89,44 +89,37 @@ def parse(cleaned: Cleaned) -> Page:
     return page
 
 
-def parse_inside(text: str, levels: int) -> list[Block]:
-    """Return the blocks that stand `levels` deep inside the one block that `text` is."""
-    reader = _Reader(levels)
-    reader.read(text)
-    return _blocks(text, reader.found, Offsets(text))
-
-
 class _Reader:
-    """Reads the parser's events once; keeps blocks of one depth and all headings."""
+    """Reads the parser's events once; keeps the outermost blocks and all headings."""
 
-    def __init__(self, depth: int = 0) -> None:
-        self.depth = depth
+    def __init__(self) -> None:
         self.found: list[Block] = []
         self.headings: list[tuple[int, int, int, list[str], bool]] = []
 
     def read(self, text: str) -> None:
-        """Go through all events."""
+        """Go through all events; most are inline and of no interest, so they come last."""
         depth, title = 0, None
-        wanted = self.depth
+        has_marks = "[^" in text or "$$" in text
         for event, span in PARSER.events_with_range(text):
-            if not isinstance(event, dict):
-                if event == "Rule" and depth == wanted:
+            if isinstance(event, str):
+                if event == "Rule" and depth == 0:
                     self.found.append(Block(Kind.RULE, span["start"], span["end"]))
-            elif (opening := event.get("Start")) is not None:
-                name = opening if isinstance(opening, str) else next(iter(opening))
-                if depth == wanted:
-                    self._open(name, opening, span["start"], span["end"])
-                if name == "Heading":
+            elif "Start" in event:
+                opening = event["Start"]
+                if depth == 0:
+                    self._open(opening, span["start"], span["end"])
+                if isinstance(opening, dict) and "Heading" in opening:
                     title = self._open_heading(opening, span["start"], span["end"], depth)
                 depth += 1
             elif "End" in event:
                 depth -= 1
                 if title is not None and "Heading" in event["End"]:
                     title = None
-            else:
+            elif title is not None or has_marks:
                 self._inline(event, title, span["start"], span["end"])
 
-    def _open(self, name: str, opening: object, start: int, end: int) -> None:
+    def _open(self, opening: object, start: int, end: int) -> None:
+        name = opening if isinstance(opening, str) else next(iter(opening), "")
         kind = KINDS.get(name)
         block = Block(kind or Kind.OTHER, start, end)
         if name == "CodeBlock" and isinstance(opening, dict):
@@ -135,8 +128,6 @@ class _Reader:
             block.level = int(opening[name]["level"][1])
         elif kind is Kind.FOOTNOTE and isinstance(opening, dict):
             block.label = opening[name]
-        elif kind is None:
-            return  # inline markup of a tight list item
         self.found.append(block)
 
     def _open_heading(self, opening: object, start: int, end: int, depth: int) -> list[str]:

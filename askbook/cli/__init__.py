@@ -1,11 +1,11 @@
 """The command line. Heavy parts are imported by the command that needs them.
 
-    ingesting.py   ingest
-    previewing.py  chunks
-    state.py       status, rollback
-    asking.py      search, ask
-    serving.py     serve
-    up.py          up
+ingesting.py   ingest
+previewing.py  chunks
+state.py       status, rollback
+asking.py      search, ask
+serving.py     serve
+up.py          up
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ import click
 from askbook import __version__
 from askbook.errors import AskbookError, WrongUse
 
-_LAZY = {
-    "ingest": "ingesting",
-    "chunks": "previewing",
-    "status": "state",
-    "rollback": "state",
-    "search": "asking",
-    "ask": "asking",
-    "serve": "serving",
-    "up": "up",
+# Where each command lives, and its line in `askbook --help`: listing them must load none of them.
+_COMMANDS = {
+    "ingest": ("ingesting", "Index what changed in a book."),
+    "chunks": ("previewing", "Show how a file is cut into chunks."),
+    "search": ("asking", "Find passages."),
+    "ask": ("asking", "Answer a question from the book, with citations."),
+    "status": ("state", "Show the books, the index versions and the last runs."),
+    "rollback": ("state", "Send readers back to an older version of the index."),
+    "serve": ("serving", "Start the API and the page to ask from."),
+    "up": ("up", "Start Prefect (server and worker) and the API together."),
 }
 
 
@@ -33,17 +34,20 @@ class _Commands(click.Group):
     """Loads a command's module when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(_LAZY)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _LAZY:
+        if cmd_name not in _COMMANDS:
             return None
         from importlib import import_module
 
-        command: click.Command = getattr(
-            import_module(f"askbook.cli.{_LAZY[cmd_name]}"), cmd_name
-        )
+        module = import_module(f"askbook.cli.{_COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -23,9 +23,22 @@ if TYPE_CHECKING:
 
 _MIN_QUERY = 3
 _RESULT_FIELDS = (
-    "text source_file section_title module chapter lesson hardware_tier proficiency_level layer "
-    "chunk_index total_chunks parent_doc_id prev_chunk_id next_chunk_id content_hash"
-).split()
+    "text",
+    "source_file",
+    "section_title",
+    "module",
+    "chapter",
+    "lesson",
+    "hardware_tier",
+    "proficiency_level",
+    "layer",
+    "chunk_index",
+    "total_chunks",
+    "parent_doc_id",
+    "prev_chunk_id",
+    "next_chunk_id",
+    "content_hash",
+)
 
 
 @click.command()

@@ -101,8 +101,12 @@ def _show_plan(plan: Plan, *, as_json: bool) -> None:
         click.echo(f"  {step.action.value:<9} {step.source_file}  ({step.reason})")
     if len(changes) > _SHOWN_FILES:
         click.echo(f"  … and {len(changes) - _SHOWN_FILES} more")
-    _show_quarantined([{"source_file": q.source_file, "reason": q.reason, "line": q.line}
-                       for q in plan.quarantined])
+    _show_quarantined(
+        [
+            {"source_file": q.source_file, "reason": q.reason, "line": q.line}
+            for q in plan.quarantined
+        ]
+    )
 
 
 def _show_report(report: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from askbook.cli.options import json_option, name_for, print_json, settings_with
+from askbook.cli.options import json_option, print_json, settings_with
 from askbook.errors import WrongUse
 from askbook.models import Chunk
 

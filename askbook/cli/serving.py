@@ -28,7 +28,9 @@ def serve(host: str | None, port: int | None, book_id: str | None, question: str
     if book_id or parts.index.count(ChunkFilter()):
         settings = settings_with(book_id=chosen_book(parts, book_id))
     else:
-        click.echo("Nothing is indexed yet: questions are refused until `askbook ingest`.", err=True)
+        click.echo(
+            "Nothing is indexed yet: questions are refused until `askbook ingest`.", err=True
+        )
     if question is not None:
         _ask_once(settings, question)
     click.echo(f"Open http://{settings.host}:{settings.port}  (Ctrl-C stops it)")

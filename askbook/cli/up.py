@@ -27,9 +27,7 @@ _POOL = "askbook"
 
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the API [default: 8000].")
-@click.option(
-    "--prefect-port", type=click.IntRange(1, 65535), default=4200, show_default=True
-)
+@click.option("--prefect-port", type=click.IntRange(1, 65535), default=4200, show_default=True)
 def up(port: int | None, prefect_port: int) -> None:
     """Start Prefect (server and worker) and the API; Ctrl-C stops them all."""
     settings = settings_with(port=port)

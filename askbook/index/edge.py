@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import qdrant_edge as engine
 
-from askbook.errors import IndexError_
+from askbook.errors import IndexFault
 from askbook.index import schema
 from askbook.index.compatible import check_model
 from askbook.index.filters import Vocabulary, to_engine
@@ -70,7 +70,7 @@ class EdgeIndex:
                     engine.Prefetch(limit=prefetch, query=dense, filter=condition),
                     engine.Prefetch(limit=prefetch, query=sparse, filter=condition),
                 ],
-                query=engine.Fusion.Dbsf(),
+                query=engine.Fusion.Dbsf(),  # type: ignore[arg-type]  # the stub forgot its parent
                 with_payload=True,
                 with_vector=[schema.DENSE],
             )
@@ -136,7 +136,7 @@ class EdgeIndex:
                 current = self._folder.current() or ""
                 older = [each for each in self._folder.names() if each < current]
                 if not older:
-                    raise IndexError_("There is no older index version to go back to.")
+                    raise IndexFault("There is no older index version to go back to.")
                 name = older[-1]
             self._folder.point_to(name)
         return name
@@ -195,7 +195,7 @@ class EdgeIndex:
                 except Exception as error:  # the engine raises bare Exceptions
                     if self._folder.current() != name:
                         continue
-                    raise IndexError_(f"Index version {name} cannot be opened: {error}") from error
+                    raise IndexFault(f"Index version {name} cannot be opened: {error}") from error
                 self._opened = _Opened(name, shard)
             self._seen = seen
             return
@@ -241,8 +241,8 @@ class EdgeDraft:
 
     def delete_book(self, book_id: str) -> None:
         """Remove every point of a book."""
-        condition = to_engine(ChunkFilter(book_id=book_id), _WORDS)
-        self._open.update(engine.UpdateOperation.delete_points_by_filter(condition))
+        of_book = to_engine(ChunkFilter(book_id=book_id), _WORDS) or engine.Filter()
+        self._open.update(engine.UpdateOperation.delete_points_by_filter(of_book))
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of points the draft holds."""
@@ -272,12 +272,12 @@ class EdgeDraft:
     @property
     def _open(self) -> engine.EdgeShard:
         if self._shard is None:
-            raise IndexError_("This draft is already published.")
+            raise IndexFault("This draft is already published.")
         return self._shard
 
     def _point(self, point: IndexPoint) -> engine.Point:
         if len(point.vector) != self._dimensions:
-            raise IndexError_(
+            raise IndexFault(
                 f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
                 f"{self._model} makes {self._dimensions}."
             )

@@ -16,7 +16,7 @@ import qdrant_edge
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from askbook.errors import IndexDown, IndexError_
+from askbook.errors import IndexDown, IndexFault
 from askbook.index import schema
 from askbook.index.compatible import check_model
 from askbook.index.filters import Vocabulary, to_engine
@@ -41,7 +41,7 @@ def _server_errors() -> Iterator[None]:
     except (ResponseHandlingException, httpx.TransportError) as error:
         raise IndexDown(f"The Qdrant server does not answer: {error}") from error
     except UnexpectedResponse as error:
-        raise IndexError_(f"The Qdrant server refused: {error}") from error
+        raise IndexFault(f"The Qdrant server refused: {error}") from error
 
 
 class ServerIndex:
@@ -150,10 +150,10 @@ class ServerIndex:
         if name is None:
             older = [each for each in names if each < current]
             if not older:
-                raise IndexError_("There is no older index version to go back to.")
+                raise IndexFault("There is no older index version to go back to.")
             name = older[-1]
         if name not in names:
-            raise IndexError_(
+            raise IndexFault(
                 f"There is no index version {name!r}; there are: {', '.join(names) or 'none'}"
             )
         self._point_to(name)
@@ -197,7 +197,9 @@ class ServerIndex:
                     with_vectors=True,
                 )
                 points = [
-                    models.PointStruct(id=r.id, vector=r.vector or {}, payload=r.payload)
+                    models.PointStruct.model_validate(
+                        r.model_dump(include={"id", "vector", "payload"})
+                    )
                     for r in records
                 ]
                 if points:
@@ -329,7 +331,7 @@ class ServerDraft:
     def _point(self, point: IndexPoint) -> models.PointStruct:
         # A server may apply the valid half of a batch that it answers with 400: check before.
         if len(point.vector) != self._dimensions:
-            raise IndexError_(
+            raise IndexFault(
                 f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
                 f"this index takes {self._dimensions}."
             )

@@ -1,9 +1,9 @@
 """Versions of an embedded index on disk: folders, the CURRENT pointer, the lock.
 
-    <collection>/CURRENT             the name of the version that readers open
-    <collection>/versions/v000007/   one version: the engine's files and version.json
-    <collection>/building-…/         a draft; left-overs of killed runs are swept away
-    <collection>/LOCK                held while a draft is built and published
+<collection>/CURRENT             the name of the version that readers open
+<collection>/versions/v000007/   one version: the engine's files and version.json
+<collection>/building-…/         a draft; left-overs of killed runs are swept away
+<collection>/LOCK                held while a draft is built and published
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from askbook.errors import IndexError_
+from askbook.errors import IndexFault
 from askbook.models import IndexVersion
 
 _FICLONE = 0x40049409  # ioctl: share the blocks of another file (btrfs, xfs, …)
@@ -110,9 +110,8 @@ class VersionFolder:
     def point_to(self, name: str) -> None:
         """Swing CURRENT with one atomic rename."""
         if name not in self.names():
-            raise IndexError_(
-                f"There is no index version {name!r}; there are: {', '.join(self.names()) or 'none'}"
-            )
+            known = ", ".join(self.names()) or "none"
+            raise IndexFault(f"There is no index version {name!r}; there are: {known}")
         aside = self.root / f"CURRENT.{uuid.uuid4().hex[:8]}"
         with aside.open("w", encoding="ascii") as handle:
             handle.write(name + "\n")

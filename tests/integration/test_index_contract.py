@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from qdrant_client import QdrantClient
 
-from askbook.errors import IndexError_
+from askbook.errors import IndexFault
 from askbook.index.edge import EdgeIndex
 from askbook.index.server import ServerIndex
 from askbook.models import ChunkFilter, IndexPoint
@@ -63,7 +63,9 @@ def point(text: str, vector: list[float], **payload: object) -> IndexPoint:
 
 
 ARM = point("the robot arm lifts a box", [1.0, 0.0, 0.0])
-LEG = point("legs walk over uneven ground", [0.0, 1.0, 0.0], chapter=3, hardware_tier=3, tags=["gait"])
+LEG = point(
+    "legs walk over uneven ground", [0.0, 1.0, 0.0], chapter=3, hardware_tier=3, tags=["gait"]
+)
 EYE = point(
     "a camera sees depth",
     [0.0, 0.0, 1.0],
@@ -127,7 +129,9 @@ def test_a_first_draft_that_fails_leaves_nothing_behind(index):
 def test_search_finds_by_meaning_and_by_words(index):
     publish(index, ARM, LEG, EYE)
     by_vector = index.search(np.array([0, 1, 0], dtype=np.float32), "nothing", EVERYTHING, 1, 100)
-    by_words = index.search(np.array([1, 1, 1], dtype=np.float32), "camera depth", EVERYTHING, 1, 100)
+    by_words = index.search(
+        np.array([1, 1, 1], dtype=np.float32), "camera depth", EVERYTHING, 1, 100
+    )
     assert by_vector[0].id == LEG.id
     assert by_words[0].id == EYE.id
     assert by_vector[0].payload["text"] == LEG.payload["text"]
@@ -138,7 +142,9 @@ def test_scores_fall_and_stay_between_0_and_1(index):
     publish(index, ARM, LEG, EYE)
     scores = [
         hit.score
-        for hit in index.search(np.array([3, 2, 1], dtype=np.float32) / 14**0.5, "robot", EVERYTHING, 10, 100)
+        for hit in index.search(
+            np.array([3, 2, 1], dtype=np.float32) / 14**0.5, "robot", EVERYTHING, 10, 100
+        )
     ]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
@@ -229,9 +235,9 @@ def test_rollback_brings_the_older_version_back(index):
 
 def test_rollback_without_an_older_or_a_known_version_says_so(index):
     publish(index, ARM)
-    with pytest.raises(IndexError_, match="no older"):
+    with pytest.raises(IndexFault, match="no older"):
         index.rollback()
-    with pytest.raises(IndexError_, match="v999"):
+    with pytest.raises(IndexFault, match="v999"):
         index.rollback("v999")
 
 
@@ -248,8 +254,9 @@ def test_only_the_last_versions_are_kept(index):
 
 def test_vectors_of_another_model_cannot_join_but_can_replace(index):
     publish(index, ARM)
-    with pytest.raises(IndexError_, match="test-3"), index.build(
-        embedding_model="other", dimensions=2
+    with (
+        pytest.raises(IndexFault, match="test-3"),
+        index.build(embedding_model="other", dimensions=2),
     ):
         pass
     with index.build(embedding_model="other", dimensions=2, without_book="robots") as draft:
@@ -260,6 +267,6 @@ def test_vectors_of_another_model_cannot_join_but_can_replace(index):
 
 def test_a_vector_of_the_wrong_length_is_refused_before_it_is_written(index):
     publish(index, ARM)
-    with pytest.raises(IndexError_, match="2 numbers"), index.build(**MODEL) as draft:
+    with pytest.raises(IndexFault, match="2 numbers"), index.build(**MODEL) as draft:
         draft.upsert([point("short", [1.0, 0.0])])
     assert index.count(EVERYTHING) == 1

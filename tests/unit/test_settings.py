@@ -1,5 +1,6 @@
 """Settings: typed, documented, and refused by name when they are wrong."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,14 +16,15 @@ def documented() -> dict[str, str]:
     lines = (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     return {
         line.lstrip("# ").split("=")[0]: before.lstrip("# ")
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in pairwise(lines)
         if line.startswith("#ASKBOOK_")
     }
 
 
 def test_the_example_file_lists_every_setting_with_its_description():
     expected = {
-        f"ASKBOOK_{name.upper()}": field.description for name, field in Settings.model_fields.items()
+        f"ASKBOOK_{name.upper()}": field.description
+        for name, field in Settings.model_fields.items()
     }
     assert documented() == expected
 

@@ -1,0 +1,181 @@
+"""Cut a lesson into chunks that a reader of one of them alone can understand."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter
+from typing import Final
+
+from askbook.book.clean import Cleaned, clean
+from askbook.book.counts import Counts
+from askbook.book.frontmatter import body_start
+from askbook.book.identify import chunk_id, content_hash, parent_id
+from askbook.book.notes import Notes
+from askbook.book.overlap import overlap_start
+from askbook.book.pack import Packer
+from askbook.book.parse import Heading, Kind, Page, parse
+from askbook.book.render import Draft, Renderer
+from askbook.book.units import Split, Unit, Units
+from askbook.models import Chunk, ChunkSettings, Lesson
+
+CHUNKER_VERSION: Final = 1  # raised whenever the same text and settings give other chunks
+
+PRESETS: Final[dict[str, ChunkSettings]] = {
+    "compact": ChunkSettings("compact", target_tokens=400, max_tokens=512, min_tokens=100),
+    "standard": ChunkSettings("standard", target_tokens=512, max_tokens=704, min_tokens=128),
+    "wide": ChunkSettings(
+        "wide", target_tokens=800, max_tokens=1024, min_tokens=512, overlap_tokens=128
+    ),
+}
+
+
+def chunker_fingerprint(settings: ChunkSettings) -> str:
+    """Return what chunks depend on besides the text; when it changes, files are stale."""
+    numbers = (
+        settings.target_tokens, settings.max_tokens, settings.min_tokens, settings.overlap_tokens,
+    )  # fmt: skip
+    return f"v{CHUNKER_VERSION}:{settings.preset}:" + "/".join(map(str, numbers))
+
+
+def chunk_lesson(text: str, lesson: Lesson, settings: ChunkSettings) -> list[Chunk]:
+    """Return the chunks of a decoded file, in order; none when nothing in it is readable."""
+    return chunk_lesson_with_report(text, lesson, settings)[0]
+
+
+def chunk_lesson_with_report(
+    text: str, lesson: Lesson, settings: ChunkSettings
+) -> tuple[list[Chunk], list[Split]]:
+    """Return the chunks and the structures that were too long to stay whole."""
+    cleaned = clean(text, body_start(text), lesson.source_file)
+    if not cleaned.text.strip():
+        return [], []
+    page = parse(cleaned)
+    drafts, splits = _draft(page, cleaned, settings)
+    chunks = _Finisher(cleaned, page, lesson).chunks(drafts)
+    return chunks, [
+        Split(s.kind, cleaned.source_offset(s.start_char_offset), s.tokens, s.max_tokens)
+        for s in splits
+    ]
+
+
+def _draft(
+    page: Page, cleaned: Cleaned, settings: ChunkSettings
+) -> tuple[list[Draft], list[Split]]:
+    counts = Counts(page.text)
+    notes = Notes.of(page, counts, settings.max_tokens // 2)
+    maker = Units(page, counts, notes, settings.max_tokens)
+    units = maker.build(cleaned.whole)
+    packer = Packer(page.text, units, settings)
+    renderer = Renderer(page, units, notes, counts)
+    drafts: list[Draft] = []
+    before: tuple[int, int] | None = None
+    for first, last in packer.ranges():
+        drafts += _drafts_of(renderer, units, settings, first, last, before)
+        before = (first, last)
+    return drafts, maker.splits
+
+
+def _drafts_of(
+    renderer: Renderer,
+    units: list[Unit],
+    settings: ChunkSettings,
+    first: int,
+    last: int,
+    before: tuple[int, int] | None,
+) -> list[Draft]:
+    draft = renderer.draft(first, last)
+    if draft is None:
+        return []
+    if draft.tokens > settings.max_tokens and last - first > 1:
+        middle = (first + last) // 2  # the estimate was too low: rare, but the maximum is hard
+        return [
+            *_drafts_of(renderer, units, settings, first, middle, None),
+            *_drafts_of(renderer, units, settings, middle, last, None),
+        ]
+    if units[last - 1].kind is Kind.HEADING and last < len(units):
+        draft = _with_lead(renderer, draft, last, settings.max_tokens)
+    budget = min(settings.overlap_tokens, settings.max_tokens - draft.tokens)
+    if before and budget > 0:
+        start = overlap_start(renderer, units, before, first, budget)
+        longer = renderer.draft(first, last, start) if start is not None else None
+        if longer and longer.tokens <= settings.max_tokens:
+            draft = longer
+    return [draft]
+
+
+def _with_lead(renderer: Renderer, draft: Draft, unit: int, limit: int) -> Draft:
+    text, end = renderer.lead(unit, limit - draft.tokens - 2)
+    if not text:
+        return draft
+    whole = f"{draft.text}\n\n{text}"
+    return Draft(whole, renderer.tokens(whole), draft.start, end)
+
+
+class _Finisher:
+    """Gives drafts their ids, neighbours, headings and places in the source."""
+
+    def __init__(self, cleaned: Cleaned, page: Page, lesson: Lesson) -> None:
+        self.cleaned = cleaned
+        self.lesson = lesson
+        self.headings = page.headings
+        self.starts = [heading.start for heading in page.headings]
+        self.paths = _paths(page.headings)
+
+    def chunks(self, drafts: list[Draft]) -> list[Chunk]:
+        """Return the finished chunks, chained."""
+        hashes = [content_hash(draft.text) for draft in drafts]
+        ids = self._ids(hashes)
+        neighbours = [None, *ids, None]
+        parent = parent_id(self.lesson.book_id, self.lesson.location)
+        return [
+            self._chunk(draft, hashes[i], parent, i, len(drafts), neighbours[i : i + 3])
+            for i, draft in enumerate(drafts)
+        ]
+
+    def _ids(self, hashes: list[str]) -> list[str]:
+        seen: Counter[str] = Counter()
+        ids = []
+        for text_hash in hashes:
+            seen[text_hash[:16]] += 1
+            count = seen[text_hash[:16]]
+            ids.append(chunk_id(self.lesson.book_id, self.lesson.location, text_hash, count))
+        return ids
+
+    def _chunk(
+        self, draft: Draft, text_hash: str, parent: str, index: int, total: int,
+        neighbours: list[str | None],
+    ) -> Chunk:  # fmt: skip
+        at = bisect.bisect_right(self.starts, draft.start) - 1
+        heading = self.headings[at] if at >= 0 else None
+        before, own, after = neighbours
+        return Chunk(
+            id=own or "",
+            text=draft.text,
+            lesson=self.lesson,
+            parent_doc_id=parent,
+            chunk_index=index,
+            total_chunks=total,
+            prev_chunk_id=before,
+            next_chunk_id=after,
+            section_title=heading.title if heading else None,
+            section_id=heading.anchor if heading else None,
+            heading_path=self.paths[at] if heading else (),
+            start_char_offset=self.cleaned.source_offset(draft.start),
+            end_char_offset=self.cleaned.source_offset(draft.end - 1) + 1,
+            content_hash=text_hash,
+            word_count=len(draft.text.split()),
+            token_count=draft.tokens,
+            char_count=len(draft.text),
+        )
+
+
+def _paths(headings: list[Heading]) -> list[tuple[str, ...]]:
+    """Return for each heading the titles from the top of the page down to it."""
+    paths: list[tuple[str, ...]] = []
+    stack: list[Heading] = []
+    for heading in headings:
+        while stack and stack[-1].level >= heading.level:
+            stack.pop()
+        stack.append(heading)
+        paths.append(tuple(above.title for above in stack))
+    return paths

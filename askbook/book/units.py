@@ -1,0 +1,140 @@
+"""The smallest parts of a page that a chunk is put together from, and the borders between."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from askbook.book.counts import Counts
+from askbook.book.notes import Notes, references
+from askbook.book.parse import Block, Kind, Page
+from askbook.book.split import Piece, Rank, split_block
+from askbook.book.tokens import count_tokens
+
+_ATTRIBUTION: Final = re.compile(r"\s*(?:[—–―]|--?\s)\s*\S[^\n]{0,200}\n*\Z")
+_BREAKABLE: Final = {Kind.PARAGRAPH, Kind.LIST, Kind.OTHER, Kind.HTML}
+
+
+@dataclass(slots=True)
+class Unit:
+    """A part of the page from `start` to the next unit's start."""
+
+    start: int
+    cost: int  # tokens, with the footnotes it carries
+    rank: int  # of the border before it
+    kind: Kind
+    opener: str = ""
+    closer: str = ""
+    refs: tuple[str, ...] = ()
+    note: str = ""  # the label of a definition that goes to the chunks which refer to it
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A structure that had to be cut, and why."""
+
+    kind: str
+    start_char_offset: int
+    tokens: int
+    max_tokens: int
+
+    @property
+    def reason(self) -> str:
+        """Say why, for people."""
+        return f"{self.kind} of {self.tokens:,} tokens, more than the maximum of {self.max_tokens:,}"
+
+
+class Units:
+    """Cuts the blocks of one page into units."""
+
+    def __init__(self, page: Page, counts: Counts, notes: Notes, max_tokens: int) -> None:
+        self.page = page
+        self.notes = notes
+        self.max = max_tokens
+        self.units: list[Unit] = []
+        self.splits: list[Split] = []
+        self._moved = self._labels_that_move()
+        starts = [block.start for block in page.blocks]
+        before = counts.before([*starts, len(page.text)])
+        self._costs = [after - first for first, after in zip(before, before[1:], strict=False)]
+        self._headings = 0  # tokens of the headings right before
+
+    def build(self, whole: list[tuple[int, int]]) -> list[Unit]:
+        """Return the units; `whole` ranges are kept together where they fit."""
+        for block, cost in zip(self.page.blocks, self._costs, strict=True):
+            self._add(block, cost)
+            self._headings = self._headings + cost if block.kind is Kind.HEADING else 0
+        for start, end in whole:
+            self._keep_whole(start, end)
+        return self.units
+
+    def _labels_that_move(self) -> set[str]:
+        referred = {ref for block in self.page.blocks for ref in block.refs}
+        return {
+            block.label
+            for block in self.page.blocks
+            if block.kind is Kind.FOOTNOTE and block.label in referred and self.notes.moves(block)
+        }
+
+    def _add(self, block: Block, cost: int) -> None:
+        rank = self._rank(block, cost)
+        if block.kind is Kind.FOOTNOTE and block.label in self._moved and self.notes.moves(block):
+            rank = Rank.NEVER if self.units else rank
+            self.units.append(Unit(block.start, 0, rank, block.kind, note=block.label))
+            return
+        full = cost + self.notes.cost(block.refs)
+        room = self.max - (self._headings if block.kind in _BREAKABLE else 0)
+        if full <= room:
+            self.units.append(Unit(block.start, full, rank, block.kind, refs=block.refs))
+        elif cost <= self.max and block.kind not in _BREAKABLE:
+            self.units.append(Unit(block.start, cost, rank, block.kind))  # its notes stay behind
+        else:
+            self._split(block, cost, rank, room)
+
+    def _rank(self, block: Block, cost: int) -> int:
+        before = self.units[-1] if self.units else None
+        if before is None:
+            return Rank.BLOCK
+        if before.kind is Kind.HEADING:
+            return Rank.AFTER_HEADING
+        if block.kind is Kind.HEADING:
+            return Rank.SECTION + 6 - block.level
+        if block.kind is Kind.RULE or before.kind is Kind.RULE:
+            return Rank.RULE if before.kind is Kind.RULE else Rank.BLOCK
+        if before.kind is Kind.PARAGRAPH:
+            if block.kind is Kind.TABLE and before.cost + cost <= self.max:
+                return Rank.BEFORE_TABLE
+            if self.page.text[before.start : block.start].rstrip()[-1:] in (":", "："):
+                return Rank.INTRODUCED
+        if before.kind is Kind.QUOTE and self._is_attribution(block):
+            return Rank.BEFORE_TABLE
+        return Rank.BLOCK
+
+    def _is_attribution(self, block: Block) -> bool:
+        text = self.page.text
+        return block.kind in (Kind.PARAGRAPH, Kind.LIST) and bool(
+            _ATTRIBUTION.match(text, block.start, block.end)
+        )
+
+    def _split(self, block: Block, cost: int, rank: int, room: int) -> None:
+        if cost > self.max:
+            self.splits.append(Split(block.kind.value, block.start, cost, self.max))
+        room = max(room, self.max // 2)
+        text = self.page.text
+        first = Piece(block.start, rank)
+        pieces = [first, *split_block(text, block.start, block.end, block.kind, room)]
+        for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
+            part = text[piece.start : after.start if after else block.end]
+            refs = references(part) if block.refs else ()
+            full = count_tokens(part) + self.notes.cost(refs)
+            if full > self.max:
+                refs, full = (), count_tokens(part)
+            unit = Unit(piece.start, full, piece.rank, block.kind, piece.opener, piece.closer, refs)
+            self.units.append(unit)
+
+    def _keep_whole(self, start: int, end: int) -> None:
+        inside = [unit for unit in self.units if start <= unit.start < end]
+        if len(inside) > 1 and sum(unit.cost for unit in inside) <= self.max:
+            for unit in inside[1:]:
+                unit.rank = min(unit.rank, Rank.INSIDE_WHOLE)

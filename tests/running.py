@@ -1,0 +1,166 @@
+"""Real processes for tests: the command line, a Prefect server, the API."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from askbook.models import ChunkFilter
+from askbook.settings import Settings
+from askbook.store import documents, jobs
+from askbook.wiring import Parts
+
+ROOT = Path(__file__).parents[1]
+FAULTS = ROOT / "tests" / "faults"  # a sitecustomize that kills the process at a named place
+PATIENCE = 120  # seconds: these machines are shared and slow at times
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition: Callable[[], object], what: str) -> object:
+    """Poll until the condition gives something; fail with a sentence when it never does."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"waited {PATIENCE} s for {what}")
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+@dataclass(frozen=True)
+class State:
+    """What PostgreSQL and the published index say about one book."""
+
+    version: str | None
+    total_chunks: int
+    texts: list[str]
+    jobs: list[str]  # newest first
+
+
+@dataclass(frozen=True)
+class Installation:
+    """One ASKBOOK_HOME and the environment its commands run in."""
+
+    environment: dict[str, str]
+
+    @property
+    def home(self) -> Path:
+        return Path(self.environment["ASKBOOK_HOME"])
+
+    def run(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        """`askbook …`, to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "askbook.cli", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            timeout=PATIENCE * 2,
+            env={**self.environment, **environment},
+        )
+
+    def json(self, *arguments: object, **environment: str):
+        """What `askbook … --json` prints; fails with its error text when it fails."""
+        done = self.run(*arguments, "--json", **environment)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def state(self, book_id: str) -> State:
+        """Read both stores directly, as another process of the same home."""
+        parts = Parts(Settings(home=self.home, embedder="hashing"))
+        with parts.database.begin() as connection:
+            books = {book.book_id: book for book in documents.books(connection)}
+            runs = jobs.recent(connection, book_id=book_id)
+        held = parts.index.scroll(ChunkFilter(book_id=book_id))
+        state = State(
+            version=next((v.name for v in parts.index.versions() if v.current), None),
+            total_chunks=books[book_id].total_chunks if book_id in books else 0,
+            texts=[str(chunk.payload["text"]) for chunk in held],
+            jobs=[job.status for job in runs],
+        )
+        parts.close()
+        return state
+
+    @contextmanager
+    def start(self, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+        """`askbook …` in the background, ended with the block."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "askbook.cli", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env={**self.environment, **environment},
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    @contextmanager
+    def api(self, *arguments: object) -> Iterator[httpx.Client]:
+        """A running `askbook serve` and a client for it."""
+        port = free_port()
+        with self.start("serve", "--port", port, *arguments) as process:
+            base = f"http://127.0.0.1:{port}"
+
+            def up() -> bool:
+                assert process.poll() is None, process.communicate()
+                return answers(f"{base}/health")
+
+            wait_for(up, "the API")
+            with httpx.Client(base_url=base, timeout=PATIENCE) as client:
+                yield client
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """The outside environment without anybody's settings."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ASKBOOK_", "PREFECT_"))}
+    return {**clean, "ASKBOOK_HOME": str(home), **more}
+
+
+@contextmanager
+def prefect_server(home: Path) -> Iterator[str]:
+    """A Prefect server of its own; yields its API's address."""
+    port = free_port()
+    settings = {
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
+    }
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1"]
+    with (home / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*command, "--port", str(port)],
+            stdout=log,
+            stderr=log,
+            env={**environment(home), **settings},
+        )
+    try:
+        wait_for(lambda: answers(f"http://127.0.0.1:{port}/api/health"), "the Prefect server")
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
