@@ -12,9 +12,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV_VERSION := 0.13.8
 BOOK ?=
-BOOK_ID ?=
+BOOK_ID ?= $(if $(BOOK),$(notdir $(abspath $(BOOK))))
 PORT ?= 8000
-QUESTION ?=
+QUESTION ?= $(if $(BOOK),What is this book about?,Why does a subscriber with default settings hear nothing from a laser driver?)
+SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 
 .PHONY: run test lint format lock setup clean
 
@@ -34,7 +35,8 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 
 run: setup
-	@$(BIN)/askbook run $(BOOK) $(if $(BOOK_ID),--book-id $(BOOK_ID)) --port $(PORT) $(if $(QUESTION),--question "$(QUESTION)")
+	@$(BIN)/askbook ingest $(BOOK) $(SERVED)
+	@$(BIN)/askbook serve --port $(PORT) $(SERVED) --ask "$(QUESTION)"
 
 test: setup
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from litestar import post
 from litestar.datastructures import State
+from litestar.params import JSONBody
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from askbook.models import Answer, ChunkFilter
@@ -44,7 +45,7 @@ class RAGResponse(BaseModel):
 
 
 @post("/api/ask", status_code=200)
-async def ask(data: AskRequest, state: State) -> RAGResponse:
+async def ask(data: JSONBody[AskRequest], state: State) -> RAGResponse:
     """Answer a question from the book, with citations."""
     where = ChunkFilter(book_id=state.settings.book_id)
     return _response(await state.parts.asking.ask(data.question, where, data.top_k))

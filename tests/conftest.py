@@ -9,10 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "integration")]
 
 from running import ROOT, Installation, environment, prefect_server
+
+# Machines are shared and slow at times: how long an example takes says nothing.
+settings.register_profile("askbook", deadline=None)
+settings.load_profile("askbook")
 
 SAMPLE_BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 
@@ -49,3 +54,17 @@ def book(tmp_path: Path) -> Path:
     target = tmp_path / "book"
     shutil.copytree(SAMPLE_BOOK / "module-1-ros2", target / "module-1-ros2")
     return target
+
+
+@pytest.fixture(scope="session")
+def indexed_home(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Installation:
+    """A home with module 1 of the sample book indexed; for tests that only read."""
+    folder = tmp_path_factory.mktemp("indexed")
+    shutil.copytree(SAMPLE_BOOK / "module-1-ros2", folder / "book" / "module-1-ros2")
+    installation = Installation(
+        environment(
+            folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
+        )
+    )
+    installation.json("ingest", folder / "book")
+    return installation

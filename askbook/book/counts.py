@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from typing import Final
 
 import numpy as np
 
 from askbook.book.offsets import Offsets
-from askbook.book.tokens import count_tokens, token_starts
+from askbook.book.tokens import IntArray, count_tokens, token_starts
 
 # Between two words the tokenizer always cuts before the space.
 _BETWEEN_WORDS: Final = re.compile(r"(?<=[A-Za-z]) (?=[A-Za-z])")
-_TAIL: Final = 160  # characters before an end in which such a place is looked for
+_NEAR: Final = 160  # characters from an end within which such a place is looked for
+_SLACK: Final = 2  # tokens by which a part may cost more on its own than in its place
 
 
 class Counts:
@@ -24,18 +27,42 @@ class Counts:
         self._starts = token_starts(text)
 
     def before(self, offsets: list[int]) -> list[int]:
-        """Return, for starts of non-blank lines, how many tokens come before them."""
+        """Return how many tokens come before each offset; exact at starts of non-blank lines."""
         found: list[int] = np.searchsorted(self._starts, self._offsets.to_bytes(offsets)).tolist()
         return found
 
+    def about(self, start: int, end: int) -> int:
+        """Return the tokens of `text[start:end]`, or slightly more; cheap."""
+        first, last = self.before([start, end])
+        return last - first + (0 if start == 0 or self._text[start - 1] == "\n" else _SLACK)
+
+    def parts(self, borders: list[int]) -> list[tuple[int, int, int]]:
+        """Return start, end and about the tokens of each part between these borders."""
+        before = self.before(borders)
+        costs = (after - first + _SLACK for first, after in itertools.pairwise(before))
+        return list(zip(borders, borders[1:], costs, strict=False))
+
     def exact(self, start: int, end: int) -> int:
         """Return the tokens of `text[start:end]`, exactly; both ends are not blank."""
+        head, tail = start, self._tail(start, end)
         if start and self._text[start - 1] != "\n":
+            found = _BETWEEN_WORDS.search(self._text, start + 1, min(start + _NEAR, tail + 1))
+            if not found:
+                return count_tokens(self._text[start:end])
+            head = found.start()
+        if tail < head:
             return count_tokens(self._text[start:end])
+        first, last = self.before([head, tail])
+        ends = count_tokens(self._text[start:head]) + count_tokens(self._text[tail:end])
+        return last - first + ends
+
+    def _tail(self, start: int, end: int) -> int:
         tail = start
-        for found in _BETWEEN_WORDS.finditer(self._text, max(start, end - _TAIL), end):
+        for found in _BETWEEN_WORDS.finditer(self._text, max(start, end - _NEAR), end):
             tail = found.start()
-        if tail == start:
-            tail = max(start, self._text.rfind("\n", start, end - 1) + 1)
-        first, last = self.before([start, tail])
-        return last - first + count_tokens(self._text[tail:end])
+        return tail if tail > start else max(start, self._text.rfind("\n", start, end - 1) + 1)
+
+    @functools.cached_property
+    def points(self) -> IntArray:
+        """Code-point offsets at which tokens start."""
+        return np.array(self._offsets.to_points(self._starts.tolist()), dtype=np.int64)

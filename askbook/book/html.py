@@ -92,11 +92,12 @@ def _is_mdx(
 def _mark_html(text: str, html: list[tuple[int, int]], marks: Marks) -> None:
     tags: list[Tag] = []
     for start, end in html:
-        at = start
+        at, has_comments = start, True
         while found := _TAG_OR_COMMENT.search(text, at, end):
             at = found.end()
             if found[0] == "<!--":
-                closing = text.find("-->", at, end)
+                closing = text.find("-->", at, end) if has_comments else -1
+                has_comments = closing >= 0
                 if closing < 0:
                     continue  # an unclosed comment stays as text
                 marks.cut(found.start(), closing + 3)

@@ -16,7 +16,7 @@ _STRINGS: Final = {
     "`": re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL),
 }
 _IMPORT: Final = re.compile(
-    r"import\s+(?:type\s+)?(?:[\w$*{},\s]{1,4000}?\bfrom\s*)?(?:\"[^\"\n]*\"|'[^'\n]*')"
+    r"import\s+(?:type\s+)?(?:(?:[\w$*{}, \t]|\n(?!\n)){1,2000}?\bfrom\s*)?(?:\"[^\"\n]*\"|'[^'\n]*')"
     r"[ \t]*;?[ \t]*(?://[^\n]*)?(?=\n|\Z)"
 )
 _EXPORT: Final = re.compile(
@@ -37,7 +37,7 @@ class Script:
         self._text = text
         self._pairs: dict[int, int] = {}  # of "{" that an unclosed one was scanned over
         self._scanned = -1  # every "{" before this offset is in `_pairs` or has no partner
-        self._hopeless = {'"': -1, "'": -1, "`": -1}  # no such string starts before this
+        self._hopeless = {'"': -1, "'": -1, "`": -1, "/*": -1}  # none is closed before this
         self._has_open_export = False
 
     def brace_end(self, start: int) -> int:
@@ -90,11 +90,12 @@ class Script:
 
     def _skip(self, mark: str, start: int) -> int:
         """Return the end of a string or comment; just after its mark if it has no end."""
+        if start < self._hopeless[mark]:
+            return start + len(mark)
         if mark == "/*":
             end = self._text.find("*/", start)
+            self._hopeless[mark] = len(self._text) if end < 0 else -1
             return end + 2 if end >= 0 else start + 2
-        if start < self._hopeless[mark]:
-            return start + 1
         if found := _STRINGS[mark].match(self._text, start):
             return found.end()
         self._hopeless[mark] = len(self._text) if mark == "`" else self._line_end(start)

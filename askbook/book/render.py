@@ -83,7 +83,7 @@ class Renderer:
         """Return the first lines of a unit, and where they end: a heading never ends a chunk."""
         start, stop = self.units[unit].start, self._stop(unit + 1)
         kind = self.units[unit].kind
-        pieces = split_block(self.text, start, stop, kind, max(16, room // 2))
+        pieces = split_block(self.text, start, stop, kind, max(16, room // 2), self.counts)
         best = ("", start)
         for piece in pieces:
             closer = f"\n{piece.closer}" if piece.closer else ""

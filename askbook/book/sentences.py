@@ -7,8 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from askbook.book.offsets import Offsets
-from askbook.book.tokens import token_starts
+from askbook.book.tokens import IntArray
 
 _SENTENCE_END: Final = re.compile(
     r"(?:[.!?…]+[\"'”’»)\]*_]*\s+(?=[\"'“‘«(\[*_`]*[^\Wa-z_])|[。！？｡؟۔।]+[」』”’）]*\s*|[:;]\s*\n)"
@@ -52,26 +51,26 @@ def _protected(text: str) -> list[tuple[int, int]]:
     return ranges
 
 
-def word_starts(text: str, step: int, limit: int) -> list[int]:
-    """Return offsets that cut `text` between words into pieces of about `step` tokens.
+def word_starts(text: str, start: int, end: int, points: IntArray, step: int, limit: int) -> list[int]:
+    """Return offsets that cut `text[start:end]` between words into pieces of about `step` tokens.
 
-    A word of more than `limit` tokens is cut inside, as nothing else can meet the maximum.
+    `points` are where tokens start. A word of more than `limit` tokens is cut inside, as
+    nothing else can meet the maximum.
     """
-    points = np.array(Offsets(text).to_points(token_starts(text).tolist()))
-    words = np.array([found.end() for found in _BLANKS.finditer(text)], dtype=np.int64)
+    points = points[np.searchsorted(points, start) : np.searchsorted(points, end)]
+    words = np.array([m.end() for m in _BLANKS.finditer(text, start, end)] + [end], dtype=np.int64)
     counts = np.searchsorted(points, words)  # tokens before each word
     starts: list[int] = []
-    at, done, word = 0, 0, 0
-    while done + step < len(points) - 1:
+    at, done = start, 0
+    while done + step < len(points):
         last = int(np.searchsorted(counts, done + step, side="right")) - 1
-        word = max(last, word) if last >= word and counts[last] > done else word
-        while word < len(words) and words[word] <= at:
-            word += 1
-        if word < len(words) and counts[word] - done <= limit:
-            at, done = int(words[word]), int(counts[word])
+        if last < 0 or words[last] <= at:
+            last += 1  # one long word
+        if counts[last] - done <= limit and words[last] > at:
+            at, done = int(words[last]), int(counts[last])
         else:
-            cut = int(points[done + step])
-            at, done = (cut if cut > at else at + 1), done + step
-        if at < len(text):
+            done += step
+            at = max(at + 1, int(points[done]))
+        if at < end:
             starts.append(at)
     return starts

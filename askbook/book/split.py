@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from askbook.book.counts import Counts
 from askbook.book.parse import Kind
 from askbook.book.sentences import sentence_starts, word_starts
 from askbook.book.tokens import count_tokens
@@ -42,122 +43,146 @@ class Piece:
     closer: str = ""  # after a chunk that ends here
 
 
-_FENCE: Final = re.compile(r"([ \t>]*)((?:[-*+]|\d{1,9}[.)])?[ \t]*)(`{3,}|~{3,})([^\n]*)\n")
-_LONGEST_INFO: Final = 80  # characters of a fence's first line that are repeated
-_QUOTE: Final = re.compile(r"[ \t]*>[ \t>]*")
+_FENCE: Final = re.compile(r"([ \t>]*+)((?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)([^\n]*+)\n")
+_LONGEST_MARK: Final = 80  # characters of a fence's marks, or of what follows, that are repeated
+_LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++")
+_QUOTE: Final = re.compile(r"[ \t]{0,40}>[ \t>]*+")
 _WORDS_IN_A_PIECE: Final = 8  # pieces of words are about this part of the limit
+_CONTAINERS: Final = {Kind.LIST, Kind.QUOTE, Kind.FOOTNOTE, Kind.ITEM}
 
 
-def split_block(text: str, start: int, end: int, kind: Kind, limit: int) -> list[Piece]:
-    """Return the parts of `text[start:end]`; none needs more than `limit` tokens."""
-    body = text[start:end]
-    if kind is Kind.TABLE:
-        pieces = list(_rows(body, limit))
-    elif kind in (Kind.LIST, Kind.QUOTE, Kind.FOOTNOTE, Kind.ITEM):
-        pieces = list(_container(body, block_tree(body), 0, len(body), limit, 0))
+def split_block(
+    text: str, start: int, end: int, kind: Kind, limit: int, counts: Counts
+) -> list[Piece]:
+    """Return the later parts of `text[start:end]`; none needs more than `limit` tokens."""
+    cutter = _Cutter(text, counts)
+    if kind in _CONTAINERS:
+        nodes = [_shift(node, start) for node in block_tree(text[start:end])]
+        pieces = cutter.container(nodes, start, end, limit, 0)
     else:
-        pieces = list(_leaf(body, kind, limit))
-    return [Piece(p.start + start, p.rank, p.opener, p.closer) for p in pieces if p.start > 0]
+        pieces = cutter.leaf(kind, start, end, limit)
+    return [piece for piece in pieces if piece.start > start]
 
 
-def _leaf(body: str, kind: Kind, limit: int) -> Iterator[Piece]:
-    if kind is Kind.FENCE:
-        return _lines(body, limit)
-    if kind is Kind.TABLE:
-        return _rows(body, limit)
-    if kind in (Kind.CODE, Kind.OTHER):
-        return _plain_lines(body, limit, 0)
-    return _prose(body, limit)
+def _shift(node: Node, by: int) -> Node:
+    stack = [node]
+    while stack:
+        inner = stack.pop()
+        inner.start, inner.stop = inner.start + by, inner.stop + by
+        stack += inner.children
+    return node
 
 
-def _container(
-    body: str, nodes: list[Node], start: int, end: int, limit: int, depth: int
-) -> Iterator[Piece]:
-    """Cut between children; inside a child only when it is too long itself."""
-    starts = sorted({start, *(node.start for node in nodes if start < node.start < end)})
-    by_start: dict[int, Node] = {}
-    for node in nodes:
-        by_start.setdefault(node.start, node)
-    for at, stop in zip(starts, [*starts[1:], end], strict=True):
-        node = by_start.get(at)
-        rank = Rank.ITEM if depth == 0 or (node and node.kind is Kind.ITEM) else Rank.INNER
-        yield Piece(at, max(Rank.LINE, rank - depth // 2))
-        if count_tokens(body[at:stop]) <= limit:
-            continue
-        if node and node.children:
-            inner = _container(body, node.children, at, stop, limit, depth + 1)
-        else:
-            kind = node.kind if node else Kind.PARAGRAPH
-            inner = (_moved(piece, at) for piece in _leaf(body[at:stop], kind, limit))
-        yield from (piece for piece in inner if piece.start > at)
+class _Cutter:
+    """Cuts blocks of one page; all offsets are into the page."""
+
+    def __init__(self, text: str, counts: Counts) -> None:
+        self.text = text
+        self.counts = counts
+
+    def leaf(self, kind: Kind, start: int, end: int, limit: int) -> Iterator[Piece]:
+        """Cut a block that has no blocks inside."""
+        if kind is Kind.FENCE:
+            return self._fence(start, end, limit)
+        if kind is Kind.TABLE:
+            return self._table(start, end, limit)
+        if kind in (Kind.CODE, Kind.OTHER):
+            return self._lines(start, end, limit)
+        return self._prose(start, end, limit)
+
+    def container(
+        self, nodes: list[Node], start: int, end: int, limit: int, depth: int
+    ) -> Iterator[Piece]:
+        """Cut between children; inside a child only when it is too long itself."""
+        todo = [(nodes, start, end, depth)]
+        while todo:
+            nodes, start, end, depth = todo.pop()
+            by_start = {node.start: node for node in reversed(nodes)}
+            starts = sorted({start, *(at for at in by_start if start < at < end)})
+            inner: list[tuple[list[Node], int, int, int]] = []
+            for at, stop, cost in self.counts.parts([*starts, end]):
+                node = by_start.get(at)
+                yield Piece(at, _container_rank(node, depth))
+                if cost <= limit:
+                    continue
+                if node and node.children:
+                    inner.append((node.children, at, stop, depth + 1))
+                else:
+                    kind = node.kind if node else Kind.PARAGRAPH
+                    yield from self.leaf(kind, at, stop, limit)
+            todo += reversed(inner)
+
+    def _fence(self, start: int, end: int, limit: int) -> Iterator[Piece]:
+        """Cut between lines; every part gets the opening and the closing line."""
+        found = _FENCE.match(self.text, start, end)
+        if not found or len(found[1] + found[2] + found[3]) > _LONGEST_MARK:
+            yield from self._lines(start, end, limit)
+            return
+        lead = found[1] + " " * len(found[2])
+        opener = f"{lead}{found[3]}{found[4][:_LONGEST_MARK]}\n"
+        closer = f"{lead}{found[3]}"
+        room = max(8, limit - count_tokens(opener) - count_tokens(closer) - 1)
+        for piece in self._lines(found.end(), self._last_line(found, end), room):
+            if piece.start > found.end():
+                yield Piece(piece.start, piece.rank, opener, closer)
+
+    def _last_line(self, fence: re.Match[str], end: int) -> int:
+        """Return where the closing line starts; `end` when there is none."""
+        stop = _rstrip(self.text, fence.end(), end)
+        start = self.text.rfind("\n", fence.end() - 1, stop) + 1
+        is_closing = self.text[start:stop].strip(" \t>").startswith(fence[3])
+        return start if is_closing and start >= fence.end() else end
+
+    def _lines(self, start: int, end: int, limit: int) -> Iterator[Piece]:
+        """Cut between lines, preferably after a blank one."""
+        at, was_blank = start, True
+        for found in _LINE.finditer(self.text, start, end):
+            at, stop = found.span()
+            is_blank = found[0].isspace()
+            if not is_blank and at > start:
+                yield Piece(at, Rank.LINE + was_blank)
+            if stop - at > limit and self.counts.about(at, stop) > limit:
+                yield from self._words(at, stop, limit)
+            was_blank = is_blank
+
+    def _table(self, start: int, end: int, limit: int) -> Iterator[Piece]:
+        """Cut between rows; every part gets the header."""
+        lines = _LINE.finditer(self.text, start, end)
+        body = start
+        for line, _ in zip(lines, range(2), strict=False):
+            body = line.end()
+        header = self.text[start:body]
+        cost = self.counts.about(start, body)
+        if cost > limit // 2:
+            yield from self._words(start, body, limit)
+            header, cost = "", 0
+        for piece in self._lines(body, end, limit - cost):
+            yield Piece(piece.start, min(piece.rank, Rank.LINE), header)
+
+    def _prose(self, start: int, end: int, limit: int) -> Iterator[Piece]:
+        """Cut between sentences, inside one only where it is too long itself."""
+        quote = _QUOTE.match(self.text, start, end)
+        opener = quote[0] if quote and len(quote[0]) <= _LONGEST_MARK else ""
+        room = max(8, limit - (count_tokens(opener) + 1 if opener else 0))
+        later = [start + at for at in sentence_starts(self.text[start:end])]
+        for at, stop, cost in self.counts.parts([start, *later, end]):
+            yield Piece(at, Rank.SENTENCE, "" if self.text[at - 1 : at] == "\n" else opener)
+            if cost > room:
+                for piece in self._words(at, stop, room):
+                    yield Piece(piece.start, piece.rank, opener)
+
+    def _words(self, start: int, end: int, limit: int) -> Iterator[Piece]:
+        step = max(1, limit // _WORDS_IN_A_PIECE)
+        found = word_starts(self.text, start, end, self.counts.points, step, limit)
+        return (Piece(at, Rank.WORD) for at in found)
 
 
-def _moved(piece: Piece, by: int) -> Piece:
-    return Piece(piece.start + by, piece.rank, piece.opener, piece.closer)
+def _container_rank(node: Node | None, depth: int) -> int:
+    rank = Rank.ITEM if depth == 0 or (node and node.kind is Kind.ITEM) else Rank.INNER
+    return max(Rank.LINE, rank - depth // 2)
 
 
-def _lines(body: str, limit: int) -> Iterator[Piece]:
-    """Cut a fence between lines; every part gets the opening and the closing line."""
-    found = _FENCE.match(body)
-    if not found:
-        yield from _prose(body, limit)
-        return
-    lead = found[1] + " " * len(found[2])
-    opener = f"{lead}{found[3]}{found[4][:_LONGEST_INFO]}\n"
-    closer = f"{lead}{found[3]}"
-    room = max(8, limit - count_tokens(opener) - count_tokens(closer) - 1)
-    last = body.rstrip().rfind("\n") + 1
-    is_closed = body[last:].strip(" \t>\n").startswith(found[3])
-    stop = last if is_closed else len(body)
-    for piece in _plain_lines(body[:stop], room, found.end()):
-        yield Piece(piece.start, piece.rank, opener, closer)
-
-
-def _plain_lines(body: str, limit: int, start: int) -> Iterator[Piece]:
-    """Cut between lines from the second on, preferably after a blank one."""
-    at, was_blank, is_first = start, False, True
-    for line in body[start:].splitlines(keepends=True):
-        is_blank = not line.strip()
-        if not is_first and not is_blank:
-            yield Piece(at, Rank.LINE + was_blank)
-        if len(line) > limit and count_tokens(line) > limit:
-            yield from (_moved(piece, at) for piece in _words(line, limit))
-        at += len(line)
-        is_first, was_blank = is_first and is_blank, is_blank
-
-
-def _rows(body: str, limit: int) -> Iterator[Piece]:
-    """Cut a table between rows; every part gets the header."""
-    lines = body.splitlines(keepends=True)
-    header = "".join(lines[:2])
-    cost = count_tokens(header)
-    if cost > limit // 2:
-        header, cost = "", 0
-    at = len(lines[0]) + len(lines[1]) if len(lines) > 1 else len(body)
-    if not header:
-        yield from _words(body[:at], limit)
-    for number, line in enumerate(lines[2:]):
-        if number > 0 and line.strip():
-            yield Piece(at, Rank.LINE, header)
-        if len(line) > limit - cost and count_tokens(line) > limit - cost:
-            yield from (Piece(p.start + at, p.rank, header) for p in _words(line, limit - cost))
-        at += len(line)
-
-
-def _prose(body: str, limit: int) -> Iterator[Piece]:
-    """Cut between sentences, inside one only where it is too long itself."""
-    quote = _QUOTE.match(body)
-    opener = quote[0] if quote else ""
-    starts = [0, *sentence_starts(body)]
-    room = max(8, limit - count_tokens(opener))
-    for at, stop in zip(starts, [*starts[1:], len(body)], strict=True):
-        starts_line = at == 0 or body[at - 1] == "\n"
-        yield Piece(at, Rank.SENTENCE, "" if starts_line else opener)
-        if stop - at > room and count_tokens(body[at:stop]) > room:
-            for piece in _words(body[at:stop], room):
-                yield Piece(piece.start + at, piece.rank, opener)
-
-
-def _words(text: str, limit: int) -> Iterator[Piece]:
-    step = max(1, limit // _WORDS_IN_A_PIECE)
-    return (Piece(at, Rank.WORD) for at in word_starts(text, step, limit))
+def _rstrip(text: str, start: int, end: int) -> int:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -10,7 +11,6 @@ from askbook.book.counts import Counts
 from askbook.book.notes import Notes, references
 from askbook.book.parse import Block, Kind, Page
 from askbook.book.split import Piece, Rank, split_block
-from askbook.book.tokens import count_tokens
 
 _ATTRIBUTION: Final = re.compile(r"\s*(?:[—–―]|--?\s)\s*\S[^\n]{0,200}\n*\Z")
 _BREAKABLE: Final = {Kind.PARAGRAPH, Kind.LIST, Kind.OTHER, Kind.HTML}
@@ -51,6 +51,7 @@ class Units:
     def __init__(self, page: Page, counts: Counts, notes: Notes, max_tokens: int) -> None:
         self.page = page
         self.notes = notes
+        self._counts = counts
         self.max = max_tokens
         self.units: list[Unit] = []
         self.splits: list[Split] = []
@@ -122,19 +123,22 @@ class Units:
             self.splits.append(Split(block.kind.value, block.start, cost, self.max))
         room = max(room, self.max // 2)
         text = self.page.text
-        first = Piece(block.start, rank)
-        pieces = [first, *split_block(text, block.start, block.end, block.kind, room)]
-        for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
-            part = text[piece.start : after.start if after else block.end]
-            refs = references(part) if block.refs else ()
-            full = count_tokens(part) + self.notes.cost(refs)
-            if full > self.max:
-                refs, full = (), count_tokens(part)
-            unit = Unit(piece.start, full, piece.rank, block.kind, piece.opener, piece.closer, refs)
-            self.units.append(unit)
+        parts = split_block(text, block.start, block.end, block.kind, room, self._counts)
+        parts.sort(key=lambda piece: piece.start)
+        pieces = [Piece(block.start, rank), *parts]
+        costs = self._counts.parts([*(piece.start for piece in pieces), block.end])
+        for piece, (start, end, own) in zip(pieces, costs, strict=True):
+            refs = references(text[start:end]) if block.refs else ()
+            full = own + self.notes.cost(refs)
+            refs, full = (refs, full) if full <= self.max else ((), own)
+            self.units.append(
+                Unit(piece.start, full, piece.rank, block.kind, piece.opener, piece.closer, refs)
+            )
 
     def _keep_whole(self, start: int, end: int) -> None:
-        inside = [unit for unit in self.units if start <= unit.start < end]
+        first = bisect.bisect_left(self.units, start, key=lambda unit: unit.start)
+        last = bisect.bisect_left(self.units, end, key=lambda unit: unit.start)
+        inside = self.units[first:last]
         if len(inside) > 1 and sum(unit.cost for unit in inside) <= self.max:
             for unit in inside[1:]:
                 unit.rank = min(unit.rank, Rank.INSIDE_WHOLE)

@@ -62,7 +62,7 @@ def _any_of(where: ChunkFilter, words: Vocabulary) -> list[Any]:
 
 
 def _ranges(where: ChunkFilter, words: Vocabulary) -> list[Any]:
-    ranges = []
+    ranges: list[tuple[str, dict[str, int | None]]] = []
     if where.max_hardware_tier is not None:
         ranges.append(("hardware_tier", {"lte": where.max_hardware_tier}))
     if where.chapter_min is not None or where.chapter_max is not None:

@@ -197,9 +197,7 @@ class ServerIndex:
                     with_vectors=True,
                 )
                 points = [
-                    models.PointStruct.model_validate(
-                        r.model_dump(include={"id", "vector", "payload"})
-                    )
+                    models.PointStruct(id=r.id, vector=r.vector or {}, payload=r.payload)  # type: ignore[arg-type]
                     for r in records
                 ]
                 if points:

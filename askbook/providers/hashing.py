@@ -20,7 +20,7 @@ class HashingEmbedder:
 
     model = "hashing-256"
     dimensions = 256
-    relevance_floor = 0.05
+    relevance_floor = 0.15  # above what words that only collide by chance reach
     limits = BatchLimits()
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
