@@ -5,11 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from askbook.errors import SettingsError
 
+def _split(value: object) -> object:
+    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+
+Patterns = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -69,6 +74,12 @@ class Settings(BaseSettings):
         "compact", description="Chunk size: compact (400 tokens), standard (512) or wide (800)."
     )
     max_file_mb: float = Field(20.0, gt=0, description="Larger files are quarantined (MB).")
+    include: Patterns = Field(
+        (), description="Only these files: patterns as in .gitignore, separated by commas."
+    )
+    exclude: Patterns = Field(
+        (), description="Not these files: patterns as in .gitignore, separated by commas."
+    )
     max_deleted_share: Share = Field(
         0.3, description="Stop when more than this share of the known files vanished."
     )
@@ -78,6 +89,11 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8000, ge=1, le=65535, description="Port the API listens on.")
+
+    @property
+    def max_file_bytes(self) -> int:
+        """Larger files are quarantined."""
+        return int(self.max_file_mb * 1_000_000)
 
 
 def load_settings() -> Settings:

@@ -28,7 +28,7 @@ def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: Sequence
 
 def _records(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
     path = spec.book_dir / lesson.source_file
-    raw = read_bytes(path, lesson.source_file, int(spec.settings.max_file_mb * 1e6))
+    raw = read_bytes(path, lesson.source_file, spec.settings.max_file_bytes)
     if hashlib.sha256(raw).hexdigest() != lesson.source_file_hash:
         raise RunRefused(
             f"{lesson.source_file} was changed while the run was reading the book. "

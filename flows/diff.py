@@ -56,8 +56,11 @@ def diff(
     """Pure comparison; decides, touches nothing."""
     indexed = {document.file_path: document for document in known}
     present = {lesson.source_file for lesson in survey.lessons}
-    held_back = {each.source_file for each in survey.quarantined}
-    gone = {p: d for p, d in indexed.items() if p not in present and p not in held_back}
+    gone = {
+        path: document
+        for path, document in indexed.items()
+        if path not in present and not _held_back(path, survey.quarantined)
+    }
     moves = _moves(survey.lessons, indexed, gone)
 
     steps = [
@@ -76,6 +79,11 @@ def diff(
         for each in survey.quarantined
     ]
     return Plan(tuple(sorted(steps, key=lambda step: step.source_file)), survey.quarantined)
+
+
+def _held_back(path: str, quarantined: Iterable[Quarantined]) -> bool:
+    """Whether a file, or a folder it is in, could not be read: then it is not gone."""
+    return any(path == q.source_file or path.startswith(f"{q.source_file}/") for q in quarantined)
 
 
 def guard_deletions(plan: Plan, *, known: int, max_share: float) -> None:

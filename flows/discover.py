@@ -7,8 +7,6 @@ it was last indexed. One bad file never stops a book.
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +15,7 @@ from askbook.book.locate import is_left_out, locate, resolve_collisions
 from askbook.book.source import check_size, decode
 from askbook.errors import BookError, UnreadableFile
 from askbook.models import Lesson
-
-SUFFIXES = {".md", ".mdx"}
+from flows.walk import Globs, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +35,24 @@ class Survey:
     quarantined: tuple[Quarantined, ...]
 
 
-def discover(book_dir: Path, book_id: str, *, max_file_mb: float) -> Survey:
+def discover(book_dir: Path, book_id: str, *, globs: Globs, max_bytes: int) -> Survey:
     """Every lesson of the book, by path. Reads each file once; holds one at a time."""
     _check_folder(book_dir)
     lessons: list[Lesson] = []
     quarantined: list[Quarantined] = []
-    for path in walk(book_dir):
-        name = path.relative_to(book_dir).as_posix()
+    for found in walk(book_dir, globs):
         try:
-            lesson = read_lesson(path, name, book_id, max_bytes=int(max_file_mb * 1e6))
+            if isinstance(found, UnreadableFile):
+                raise found
+            lesson = read_lesson(book_dir / found, found, book_id, max_bytes=max_bytes)
         except UnreadableFile as error:
-            quarantined.append(Quarantined(name, error.reason, error.line))
+            quarantined.append(Quarantined(error.source_file, error.reason, error.line))
         else:
             if lesson is not None:
                 lessons.append(lesson)
     if not lessons and not quarantined:
         raise BookError(f"{book_dir} holds no .md or .mdx files: nothing to index.")
     return Survey(tuple(resolve_collisions(lessons)), tuple(quarantined))
-
-
-def walk(book_dir: Path) -> Iterator[Path]:
-    """Markdown files below the folder, sorted; hidden and `_` folders are not entered."""
-    for folder, folders, files in os.walk(book_dir):
-        folders[:] = sorted(f for f in folders if not f.startswith((".", "_")))
-        for name in sorted(files):
-            if Path(name).suffix.lower() in SUFFIXES and not name.startswith((".", "_")):
-                yield Path(folder) / name
 
 
 def read_bytes(path: Path, name: str, max_bytes: int) -> bytes:

@@ -14,6 +14,7 @@ from flows.diff import Plan, diff, guard_deletions
 from flows.discover import Survey, discover
 from flows.record import record
 from flows.run import Report, RunSpec, job
+from flows.walk import Globs
 
 
 def plan_now(spec: RunSpec) -> Plan:
@@ -23,7 +24,12 @@ def plan_now(spec: RunSpec) -> Plan:
 
 def survey(spec: RunSpec) -> Survey:
     """Walk, hash and locate every file of the book."""
-    return discover(spec.book_dir, spec.book_id, max_file_mb=spec.settings.max_file_mb)
+    return discover(
+        spec.book_dir,
+        spec.book_id,
+        globs=Globs(spec.settings.include, spec.settings.exclude),
+        max_bytes=spec.settings.max_file_bytes,
+    )
 
 
 def plan_from(spec: RunSpec, found: Survey) -> Plan:

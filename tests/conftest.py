@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "integration")]
+sys.path[:0] = [
+    str(Path(__file__).parent),
+    str(Path(__file__).parent / "integration"),
+    str(Path(__file__).parent / "unit" / "flows"),
+]
 
 from running import ROOT, Installation, environment, prefect_server
 

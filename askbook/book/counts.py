@@ -34,13 +34,20 @@ class Counts:
     def about(self, start: int, end: int) -> int:
         """Return the tokens of `text[start:end]`, or slightly more; cheap."""
         first, last = self.before([start, end])
-        return last - first + (0 if start == 0 or self._text[start - 1] == "\n" else _SLACK)
+        return last - first + self._slack(start)
+
+    def _slack(self, start: int) -> int:
+        return 0 if start == 0 or self._text[start - 1] == "\n" else _SLACK
 
     def parts(self, borders: list[int]) -> list[tuple[int, int, int]]:
         """Return start, end and about the tokens of each part between these borders."""
         before = self.before(borders)
-        costs = (after - first + _SLACK for first, after in itertools.pairwise(before))
-        return list(zip(borders, borders[1:], costs, strict=False))
+        return [
+            (start, end, after - first + self._slack(start))
+            for (start, end), (first, after) in zip(
+                itertools.pairwise(borders), itertools.pairwise(before), strict=True
+            )
+        ]
 
     def exact(self, start: int, end: int) -> int:
         """Return the tokens of `text[start:end]`, exactly; both ends are not blank."""

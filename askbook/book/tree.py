@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from askbook.book.html import PARSER
 from askbook.book.offsets import Offsets
 from askbook.book.parse import KINDS, Kind
+
+_DEEPEST: Final = 32  # blocks nested deeper are taken as the text of the one around them
 
 
 @dataclass(slots=True)
@@ -30,7 +33,8 @@ def block_tree(text: str) -> list[Node]:
             continue
         if (opening := event.get("Start")) is not None:
             kind = _kind(opening)
-            node = Node(kind, span["start"], span["end"]) if kind else None
+            is_kept = kind is not None and len(stack) < _DEEPEST
+            node = Node(kind or Kind.OTHER, span["start"], span["end"]) if is_kept else None
             stack.append(node)
             if node:
                 parents[-1].children.append(node)

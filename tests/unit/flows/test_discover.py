@@ -1,0 +1,124 @@
+"""Walking a folder: what is part of the book, and what is quarantined with a reason."""
+
+import os
+import sys
+
+import pytest
+
+from askbook.errors import BookError
+from askbook.models import Action
+from flows.discover import Survey, discover
+from flows.walk import Globs
+
+
+def survey(folder, **globs) -> Survey:
+    return discover(folder, "book", globs=Globs(**globs), max_bytes=1000)
+
+
+def reasons(found: Survey) -> dict[str, str]:
+    return {each.source_file: each.reason for each in found.quarantined}
+
+
+def names(found: Survey) -> list[str]:
+    return [lesson.source_file for lesson in found.lessons]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "book"
+    root.mkdir()
+    (root / "good.md").write_text("# Good\n\nA page of text.\n", "utf-8")
+    return root
+
+
+def write(folder, name, text="# Page\n\nSome words.\n"):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_drafts_hidden_and_underscored_files_are_left_out_as_docusaurus_does(folder):
+    for name in ("_partial.md", "_parts/a.md", ".hidden/a.md", "node_modules/x/README.md", "a.txt"):
+        write(folder, name)
+    write(folder, "draft.md", "---\ndraft: true\n---\n# Draft\n")
+    assert names(survey(folder)) == ["good.md"]
+    assert reasons(survey(folder)) == {}
+
+
+def test_patterns_choose_files(folder):
+    write(folder, "a/one.md")
+    write(folder, "a/two.mdx")
+    assert names(survey(folder, include=("a/",))) == ["a/one.md", "a/two.mdx"]
+    assert names(survey(folder, exclude=("*.mdx", "good.md"))) == ["a/one.md"]
+
+
+def test_every_bad_file_is_quarantined_and_the_good_ones_stay(folder):
+    (folder / "binary.md").write_bytes(b"\x00\x01\x02")
+    (folder / "latin.md").write_bytes("# Über\n\ncaf\xe9".encode("latin-1"))
+    (folder / "long.md").write_text("x" * 2000, "utf-8")
+    write(folder, "yaml.md", "---\ntitle: [broken\n---\n# A\n")
+    write(folder, "tier.md", "---\nhardware_tier: 9\n---\n# A\n")
+    found = survey(folder)
+    assert names(found) == ["good.md"]
+    assert set(reasons(found)) == {"binary.md", "latin.md", "long.md", "yaml.md", "tier.md"}
+    assert "hardware_tier" in reasons(found)["tier.md"]
+    lines = {each.source_file: each.line for each in found.quarantined}
+    assert lines["latin.md"] == 1
+
+
+def test_links_inside_the_book_are_followed_others_are_quarantined(folder, tmp_path):
+    write(folder, "part/page.md")
+    (folder / "alias.md").symlink_to(folder / "good.md")
+    (folder / "part" / "up").symlink_to(folder)
+    (tmp_path / "outside.md").write_text("secret", "utf-8")
+    (folder / "out.md").symlink_to(tmp_path / "outside.md")
+    (folder / "away").symlink_to(tmp_path)
+    (folder / "dead.md").symlink_to(folder / "nothing.md")
+    found = survey(folder)
+    assert names(found) == ["alias.md", "good.md", "part/page.md"]
+    told = reasons(found)
+    assert "circle" in told["part/up"]
+    assert "out of the book" in told["out.md"]
+    assert "out of the book" in told["away"]
+    assert "points nowhere" in told["dead.md"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_file_or_folder_is_quarantined(folder):
+    write(folder, "closed.md").chmod(0)
+    write(folder, "shut/page.md").parent.chmod(0)
+    found = survey(folder)
+    (folder / "shut").chmod(0o755)
+    assert set(reasons(found)) == {"closed.md", "shut"}
+
+
+def test_files_below_a_folder_that_cannot_be_read_are_not_taken_for_deleted(folder):
+    from test_diff import document, plan
+
+    from flows.discover import Quarantined
+
+    bad = Quarantined("shut", "the folder cannot be listed", None)
+    made = plan([], [document("shut/page.md"), document("shutter.md", "other")], quarantined=[bad])
+    assert {s.source_file for s in made.of(Action.DELETED)} == {"shutter.md"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux allows such names")
+def test_a_name_that_is_not_text_is_quarantined(folder):
+    with open(os.fsencode(folder) + b"/b\xff.md", "wb") as handle:
+        handle.write(b"# Bad name\n")
+    (told,) = reasons(survey(folder)).values()
+    assert "rename it" in told
+
+
+def test_a_folder_without_pages_is_an_error(tmp_path):
+    with pytest.raises(BookError, match="no .md or .mdx"):
+        survey(tmp_path)
+
+
+def test_two_files_that_claim_one_place_are_told_apart_by_their_paths(folder):
+    write(folder, "module-1-a/chapter-1-b/01-x.md", "# X\n")
+    write(folder, "module-1-a/chapter-1-c/01-y.md", "# Y\n")
+    located = {lesson.source_file: lesson.location for lesson in survey(folder).lessons}
+    assert located["module-1-a/chapter-1-b/01-x.md"] == "module-1-a/chapter-1-b/01-x.md"
+    assert located["module-1-a/chapter-1-c/01-y.md"] == "module-1-a/chapter-1-c/01-y.md"
