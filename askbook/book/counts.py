@@ -72,4 +72,4 @@ class Counts:
     @functools.cached_property
     def points(self) -> IntArray:
         """Code-point offsets at which tokens start."""
-        return np.array(self._offsets.to_points(self._starts.tolist()), dtype=np.int64)
+        return np.array(self._offsets.to_points(self._starts), dtype=np.int64)

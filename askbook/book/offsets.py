@@ -11,20 +11,21 @@ class Offsets:
     """Converts between UTF-8 byte offsets and code-point offsets of one text."""
 
     def __init__(self, text: str) -> None:
-        self._starts: IntArray | None = None  # byte offset of every code point, and the end
+        self._later: IntArray | None = None  # byte offsets of all but the first bytes of characters
         if not text.isascii():
-            raw = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
-            starts = np.flatnonzero((raw & 0xC0) != 0x80)  # noqa: PLR2004 - a continuation byte
-            self._starts = np.append(starts, len(raw)).astype(np.int64)
+            raw = np.frombuffer(text.encode("utf-8"), dtype=np.int8)
+            self._later = np.flatnonzero(raw < -64)  # noqa: PLR2004 - 0x80 to 0xBF as signed bytes
+            self._owners = self._later - np.arange(1, len(self._later) + 1)  # their characters
 
-    def to_points(self, offsets: list[int]) -> list[int]:
+    def to_points(self, offsets: list[int] | IntArray) -> list[int]:
         """Return code-point offsets for byte offsets."""
-        if self._starts is None:
-            return offsets
-        found: list[int] = np.searchsorted(self._starts, np.array(offsets, dtype=np.int64)).tolist()
+        if self._later is None:
+            return offsets if isinstance(offsets, list) else offsets.tolist()
+        given = np.asarray(offsets, dtype=np.int64)
+        found: list[int] = (given - np.searchsorted(self._later, given)).tolist()
         return found
 
     def to_bytes(self, offsets: list[int]) -> IntArray:
         """Return byte offsets for code-point offsets."""
         points = np.array(offsets, dtype=np.int64)
-        return points if self._starts is None else self._starts[points]
+        return points if self._later is None else points + np.searchsorted(self._owners, points)
