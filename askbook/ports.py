@@ -26,6 +26,8 @@ class BatchLimits:
     texts: int = 64
     tokens: int | None = None
     inputs_per_minute: int | None = None
+    concurrency: int = 1  # calls at a time
+    usd_per_million_tokens: float = 0.0  # list price, for estimates
 
 
 class Embedder(Protocol):
@@ -76,6 +78,9 @@ class IndexDraft(Protocol):
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of points the draft holds."""
+
+    def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
+        """How many points of the draft carry each value of an indexed keyword field."""
 
     def publish(self) -> str:
         """Send readers to this version, at once and as a whole; returns its name."""

@@ -83,6 +83,19 @@ class Settings(BaseSettings):
     max_deleted_share: Share = Field(
         0.3, description="Stop when more than this share of the known files vanished."
     )
+    max_quarantined_share: Share = Field(
+        0.5, description="Gate: stop when more than this share of the files is quarantined."
+    )
+    min_tokens_median: int = Field(
+        20, ge=0, description="Gate: stop when the median chunk has fewer tokens."
+    )
+    max_duplicate_share: Share = Field(
+        0.5, description="Gate: stop when more than this share of a shard's chunks repeat others."
+    )
+    checkpoints: str | None = Field(
+        None, description="Where runs keep their checkpoints: any fsspec address; unset: HOME."
+    )
+    keep_checkpoints: int = Field(3, ge=0, description="Finished runs whose checkpoints are kept.")
     keep_versions: int = Field(3, ge=1, description="Index versions kept for rollback.")
     top_k: int = Field(5, ge=1, le=20, description="Passages an answer is made from.")
     prefetch: int = Field(100, ge=10, le=1000, description="Candidates per search before fusion.")

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from askbook.settings import Settings
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from anyio.from_thread import BlockingPortal
+
     from askbook.asking.chain import Asking
     from askbook.ports import Embedder, VectorIndex
     from askbook.store.database import Database
@@ -18,6 +22,7 @@ class Parts:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._loop: AbstractContextManager[BlockingPortal]
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -55,6 +60,14 @@ class Parts:
         return open_database(url.get_secret_value() if url else None, self.settings.home)
 
     @cached_property
+    def portal(self) -> BlockingPortal:
+        """One event loop for all threads: the providers' connections belong to it."""
+        from anyio.from_thread import start_blocking_portal
+
+        self._loop = start_blocking_portal()
+        return self._loop.__enter__()
+
+    @cached_property
     def asking(self) -> Asking:
         """The question's river, complete."""
         from askbook.asking.chain import Asking
@@ -71,3 +84,5 @@ class Parts:
         """Give back what was opened."""
         if "database" in self.__dict__:
             self.database.close()
+        if "portal" in self.__dict__:
+            self._loop.__exit__(None, None, None)

@@ -1,10 +1,13 @@
 """Parquet between the stages: written aside, renamed in, readable with plain pandas.
 
-    <home>/checkpoints/<book_id>/<fingerprint>/chunks-0000.parquet
-                                               vectors-0000-0000.parquet
+    <checkpoints>/<book_id>/<fingerprint>/plan.parquet
+                                          files-0000.parquet    a shard's lessons
+                                          chunks-0000.parquet   its chunks
+                                          vectors-0000-0000.parquet  a batch of its vectors
+                                          COMPLETE              the run that did this work ended well
 
 The fingerprint is made of the plan, the chunker and the model, so that a run that was killed is
-found again by the run that does the same work.
+found again by the run that does the same work. Any location that fsspec knows will do.
 """
 
 from __future__ import annotations
@@ -17,104 +20,105 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from askbook.errors import RunRefused
+
 SCHEMA_VERSION = b"1"
-
-CHUNKS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("text", pa.string()),
-        ("embedded_text", pa.string()),
-        ("embedded_hash", pa.string()),
-        ("book_id", pa.string()),
-        ("module", pa.string()),
-        ("chapter", pa.int32()),
-        ("lesson", pa.int32()),
-        ("location", pa.string()),
-        ("chapter_id", pa.string()),
-        ("chapter_title", pa.string()),
-        ("section_title", pa.string()),
-        ("section_id", pa.string()),
-        ("heading_path", pa.list_(pa.string())),
-        ("hardware_tier", pa.int32()),
-        ("proficiency_level", pa.string()),
-        ("layer", pa.string()),
-        ("difficulty", pa.string()),
-        ("tags", pa.list_(pa.string())),
-        ("source_file", pa.string()),
-        ("parent_doc_id", pa.string()),
-        ("chunk_index", pa.int32()),
-        ("total_chunks", pa.int32()),
-        ("prev_chunk_id", pa.string()),
-        ("next_chunk_id", pa.string()),
-        ("start_char_offset", pa.int64()),
-        ("end_char_offset", pa.int64()),
-        ("page_number", pa.int32()),
-        ("content_hash", pa.string()),
-        ("source_file_hash", pa.string()),
-        ("word_count", pa.int32()),
-        ("token_count", pa.int32()),
-        ("char_count", pa.int32()),
-    ]
-)
-
-
-def vectors_schema(dimensions: int) -> pa.Schema:
-    """Vectors under the hash of what was embedded."""
-    return pa.schema(
-        [
-            ("embedded_hash", pa.string()),
-            ("vector", pa.list_(pa.float32(), dimensions)),
-            ("embedded_at", pa.timestamp("us", tz="UTC")),
-            ("origin", pa.string()),  # "embedded" or "reused"
-        ]
-    )
+_MARK = b"askbook_schema"
+_COMPLETE = "COMPLETE"
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """The parts of one run below a folder, on any file system fsspec knows."""
+    """The parts of one run below a folder."""
 
     folder: str
 
     def write(self, part: str, table: pa.Table) -> None:
         """Write aside, then rename: a part is there whole, or not at all."""
-        files, path = self._resolve(part)
-        aside = f"{path}.{uuid.uuid4().hex[:8]}.tmp"
-        files.makedirs(files._parent(path), exist_ok=True)  # noqa: SLF001 - fsspec's only spelling
-        stamped = table.replace_schema_metadata({b"askbook": SCHEMA_VERSION})
+        files, root = self._open()
+        path = f"{root}/{part}.parquet"
+        aside = f"{root}/{part}.{uuid.uuid4().hex[:8]}.tmp"
+        files.makedirs(root, exist_ok=True)
+        stamped = table.replace_schema_metadata({_MARK: SCHEMA_VERSION})
         with files.open(aside, "wb") as handle:
             pq.write_table(stamped, handle, compression="zstd")
         files.mv(aside, path)
 
-    def read(self, part: str) -> pa.Table:
-        """A whole part."""
-        files, path = self._resolve(part)
-        with files.open(path, "rb") as handle:
-            return pq.read_table(handle)
+    def read(self, part: str, columns: list[str] | None = None) -> pa.Table:
+        """A whole part, or some of its columns."""
+        files, root = self._open()
+        with files.open(f"{root}/{part}.parquet", "rb") as handle:
+            try:
+                table = pq.read_table(handle, columns=columns)
+            except (pa.ArrowException, OSError) as error:
+                raise RunRefused(
+                    f"The checkpoint {root}/{part}.parquet is damaged ({error}). "
+                    f"Remove the folder {root} and run again."
+                ) from error
+        if (table.schema.metadata or {}).get(_MARK) != SCHEMA_VERSION:
+            raise RunRefused(
+                f"The checkpoint {root}/{part}.parquet was written by another version of askbook. "
+                f"Remove the folder {root} and run again."
+            )
+        return table
 
     def parts(self, prefix: str) -> list[str]:
         """Names of the finished parts that begin so, sorted."""
-        files, path = self._resolve("")
-        if not files.exists(path):
+        files, root = self._open()
+        if not files.exists(root):
             return []
-        names = (entry.rsplit("/", 1)[-1] for entry in files.ls(path, detail=False))
+        names = (entry.rsplit("/", 1)[-1] for entry in files.ls(root, detail=False))
         return sorted(
             name.removesuffix(".parquet")
             for name in names
             if name.startswith(prefix) and name.endswith(".parquet")
         )
 
-    def read_all(self, prefix: str) -> Iterator[pa.Table]:
+    def read_all(self, prefix: str, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """The finished parts that begin so, one at a time."""
         for part in self.parts(prefix):
-            yield self.read(part)
+            yield self.read(part, columns)
+
+    def mark_complete(self) -> None:
+        """The work of this run is in the index and recorded."""
+        files, root = self._open()
+        files.makedirs(root, exist_ok=True)
+        files.touch(f"{root}/{_COMPLETE}")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a run ended well with these checkpoints."""
+        files, root = self._open()
+        return bool(files.exists(f"{root}/{_COMPLETE}"))
+
+    def siblings(self) -> list[Checkpoints]:
+        """Other runs of the same book, oldest first."""
+        files, root = self._open()
+        parent = root.rsplit("/", 1)[0]
+        if not files.exists(parent):
+            return []
+        entries = sorted(files.ls(parent, detail=True), key=lambda e: str(e.get("mtime", e.get("created", ""))))
+        base = self.folder.rsplit("/", 1)[0]
+        names = [e["name"].rstrip("/").rsplit("/", 1)[-1] for e in entries if e["type"] == "directory"]
+        return [Checkpoints(f"{base}/{name}") for name in names if not root.endswith(f"/{name}")]
 
     def remove(self) -> None:
         """Forget the run."""
-        files, path = self._resolve("")
-        if files.exists(path):
-            files.rm(path, recursive=True)
+        files, root = self._open()
+        if files.exists(root):
+            files.rm(root, recursive=True)
 
-    def _resolve(self, part: str) -> tuple[fsspec.AbstractFileSystem, str]:
+    def _open(self) -> tuple[fsspec.AbstractFileSystem, str]:
         files, root = fsspec.core.url_to_fs(self.folder)
-        return files, f"{root}/{part}.parquet" if part else root
+        return files, root
+
+
+def prune(current: Checkpoints, keep: int) -> None:
+    """Keep the newest `keep` finished runs besides the current one; unfinished ones stay.
+
+    An unfinished run holds vectors that were paid for; when the current run has done its work
+    they are in the index, so runs that are older than the kept ones go too.
+    """
+    others = current.siblings()
+    for run in others[: max(len(others) - keep, 0)]:
+        run.remove()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
 import pyarrow as pa
 
@@ -12,15 +11,17 @@ from askbook.book.source import decode
 from askbook.errors import RunRefused
 from askbook.models import Lesson
 from askbook.payload import embedded_hash, to_record
-from flows.checkpoints import CHUNKS, Checkpoints
+from flows.checkpoints import Checkpoints
 from flows.discover import read_bytes
 from flows.run import RunSpec
+from flows.tables import CHUNKS, lessons_from_table
 
 
-def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: Sequence[Lesson]) -> str:
-    """Write the chunks of these lessons; returns the part's name. A finished part is kept."""
-    part = f"chunks-{shard:04d}"
+def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> str:
+    """Write the chunks of one shard's lessons; returns the part's name. A finished part is kept."""
+    part = f"chunks-{shard}"
     if part not in checkpoints.parts(part):
+        lessons = lessons_from_table(checkpoints.read(f"files-{shard}"))
         records = [record for lesson in lessons for record in _records(spec, lesson)]
         checkpoints.write(part, pa.Table.from_pylist(records, schema=CHUNKS))
     return part
@@ -34,13 +35,12 @@ def _records(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
             f"{lesson.source_file} was changed while the run was reading the book. "
             "Nothing was changed in the index; run again."
         )
-    embedder = spec.parts.embedder
-    chunks = chunk_lesson(decode(raw, lesson.source_file), lesson, spec.chunk_settings)
+    model, dimensions = spec.parts.embedder.model, spec.parts.embedder.dimensions
     return [
         to_record(each)
         | {
             "embedded_text": each.embedded_text,
-            "embedded_hash": embedded_hash(each.embedded_text, embedder.model, embedder.dimensions),
+            "embedded_hash": embedded_hash(each.embedded_text, model, dimensions),
         }
-        for each in chunks
+        for each in chunk_lesson(decode(raw, lesson.source_file), lesson, spec.chunk_settings)
     ]

@@ -2,61 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import anyio
-import numpy as np
 import pyarrow as pa
 
+from askbook.book.tokens import count_tokens
 from askbook.models import ChunkFilter
-from askbook.providers.batching import batches, embed_batch
-from flows.checkpoints import Checkpoints, vectors_schema
+from askbook.ports import Vectors
+from askbook.providers.batching import embed_in_batches
+from flows.checkpoints import Checkpoints
 from flows.run import RunSpec
+from flows.tables import rows_of, vectors_schema
 
 _LOOKUP = 256  # hashes a lookup in the index
+EMBEDDED, REUSED = "embedded", "reused"
 
 
-def embed(spec: RunSpec, checkpoints: Checkpoints, chunks_part: str) -> dict[str, int]:
-    """Write the vectors of one chunks part; returns how many were embedded and reused.
+@dataclass(frozen=True, slots=True)
+class EmbedCounts:
+    """What one shard needed: vectors made and taken over, tokens sent to the embedder."""
+
+    embedded: int
+    reused: int
+    tokens: int
+
+
+def embed(spec: RunSpec, checkpoints: Checkpoints, chunks_part: str) -> EmbedCounts:
+    """Write the vectors of one chunks part.
 
     Every batch is a part of its own, so that a killed run never pays for a batch twice.
     """
     shard = chunks_part.removeprefix("chunks-")
-    table = checkpoints.read(chunks_part).select(["embedded_hash", "embedded_text"])
-    wanted = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    done = list(checkpoints.read_all(f"vectors-{shard}-"))
-    for vectors in done:
-        for key in vectors["embedded_hash"].to_pylist():
-            wanted.pop(key, None)
-    sink = _Sink(checkpoints, shard, spec.parts.embedder.dimensions, parts=len(done))
-    _reuse(spec, wanted, sink)
-    anyio.run(_embed, spec, wanted, sink)
-    return _origins(checkpoints, shard)
+    texts = checkpoints.read(chunks_part, ["embedded_hash", "embedded_text"])
+    wanted = dict(rows_of(texts, ["embedded_hash", "embedded_text"]))
+    sink = _Sink(checkpoints, shard, spec.parts.embedder.dimensions)
+    made = sink.cross_off(wanted)
+    made[REUSED] += _reuse_from_index(spec, wanted, sink)
+    made[REUSED] += _reuse_from_unfinished(checkpoints, wanted, sink)
+    tokens = sum(count_tokens(text) for text in wanted.values())
+    made[EMBEDDED] += len(wanted)
+    if wanted:
+        by_text = {text: key for key, text in wanted.items()}
+        spec.parts.portal.call(
+            embed_in_batches,
+            spec.parts.embedder,
+            list(by_text),
+            lambda batch, vectors: sink.write([by_text[t] for t in batch], vectors, EMBEDDED),
+        )
+    return EmbedCounts(made[EMBEDDED], made[REUSED], tokens)
 
 
 class _Sink:
-    """Writes one shard's vectors, part after part."""
+    """Writes one shard's vectors, part after part; knows those of an earlier, killed run."""
 
-    def __init__(self, checkpoints: Checkpoints, shard: str, dimensions: int, parts: int) -> None:
+    def __init__(self, checkpoints: Checkpoints, shard: str, dimensions: int) -> None:
         self._checkpoints = checkpoints
-        self._shard = shard
+        self._prefix = f"vectors-{shard}-"
         self._schema = vectors_schema(dimensions)
-        self._parts = parts
+        self._parts = len(checkpoints.parts(self._prefix))
 
-    def write(self, keys: list[str], vectors: Iterable[object], origin: str) -> None:
+    def cross_off(self, wanted: dict[str, str]) -> dict[str, int]:
+        """Take what is already written out of `wanted`; returns how many, by origin."""
+        made = {EMBEDDED: 0, REUSED: 0}
+        for table in self._checkpoints.read_all(self._prefix, ["embedded_hash", "origin"]):
+            for key, origin in rows_of(table, ["embedded_hash", "origin"]):
+                if wanted.pop(key, None) is not None:
+                    made[origin] += 1
+        return made
+
+    def write(self, keys: Sequence[str], vectors: Vectors | Sequence[list[float]], origin: str) -> None:
+        """One more part."""
         now = datetime.now(UTC)
-        columns = [keys, list(vectors), [now] * len(keys), [origin] * len(keys)]
-        table = pa.table(
-            [pa.array(c, type=f.type) for c, f in zip(columns, self._schema, strict=True)],
-            schema=self._schema,
-        )
-        self._checkpoints.write(f"vectors-{self._shard}-{self._parts:04d}", table)
+        columns = [list(keys), list(vectors), [now] * len(keys), [origin] * len(keys)]
+        arrays = [pa.array(c, type=f.type) for c, f in zip(columns, self._schema, strict=True)]
+        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        self._checkpoints.write(f"{self._prefix}{self._parts:04d}", table)
         self._parts += 1
 
 
-def _reuse(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> None:
-    """Take vectors of exactly these texts from the index, and cross them off."""
+def _reuse_from_index(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> int:
+    """Take vectors of exactly these texts from the published index, and cross them off."""
     found: dict[str, list[float]] = {}
     keys = list(wanted)
     for start in range(0, len(keys), _LOOKUP):
@@ -64,23 +91,26 @@ def _reuse(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> None:
         for stored in spec.parts.index.scroll(where, with_vectors=True):
             if stored.vector is not None:
                 found[str(stored.payload["embedded_hash"])] = stored.vector
+    return _take(found, wanted, sink)
+
+
+def _reuse_from_unfinished(checkpoints: Checkpoints, wanted: dict[str, str], sink: _Sink) -> int:
+    """Take vectors that a run which never ended has already paid for."""
+    found: dict[str, list[float]] = {}
+    for run in checkpoints.siblings() if wanted else ():
+        if run.is_complete:
+            continue
+        for part in run.parts("vectors-"):
+            keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
+            if not wanted.keys().isdisjoint(keys):
+                table = run.read(part, ["embedded_hash", "vector"])
+                found |= {k: v for k, v in rows_of(table, ["embedded_hash", "vector"]) if k in wanted}
+    return _take(found, wanted, sink)
+
+
+def _take(found: dict[str, list[float]], wanted: dict[str, str], sink: _Sink) -> int:
     if found:
-        sink.write(list(found), found.values(), "reused")
+        sink.write(list(found), list(found.values()), REUSED)
         for key in found:
             del wanted[key]
-
-
-async def _embed(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> None:
-    embedder = spec.parts.embedder
-    by_text = {text: key for key, text in wanted.items()}
-    for batch in batches(list(by_text), embedder.limits):
-        vectors = await embed_batch(embedder, batch)
-        sink.write([by_text[text] for text in batch], np.asarray(vectors), "embedded")
-
-
-def _origins(checkpoints: Checkpoints, shard: str) -> dict[str, int]:
-    counts = {"embedded": 0, "reused": 0}
-    for vectors in checkpoints.read_all(f"vectors-{shard}-"):
-        for origin in vectors["origin"].to_pylist():
-            counts[origin] += 1
-    return counts
+    return len(found)

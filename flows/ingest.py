@@ -4,81 +4,84 @@
     prefect deployment run ingest/ingest          from a Prefect server with a worker
 
 The body is the picture above, one call per stage. Stages pass the names of Parquet checkpoints,
-never the data.
+never the data; every checkpoint passes a quality gate before the next stage reads it.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any  # the report is JSON
 
 from prefect import flow, task, unmapped
+from prefect.futures import PrefectFutureList, as_completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from askbook.models import Lesson, Mode
+from askbook.models import Mode
 from askbook.settings import load_settings
-from flows import progress
+from flows import artifacts, progress
 from flows.checkpoints import Checkpoints
 from flows.chunk import chunk
-from flows.diff import Plan
-from flows.discover import Survey
-from flows.embed import embed
-from flows.planning import checkpoints_of, note_plan, plan_from, survey
-from flows.record import record
+from flows.embed import EmbedCounts, embed
+from flows.gates import GateResult, gate, gatekeeper, index_gate
+from flows.planning import Planned, note_plan, note_result, write_plan, write_survey
+from flows.record import record, record_nothing
 from flows.run import Report, RunSpec, job
 from flows.upsert import Published, upsert
 
-SHARD_FILES = 32  # files a shard: small enough to bound memory, large enough to be worth a task
-
 
 @task(name="discover")
-def discover_files(spec: RunSpec) -> Survey:
+def discover_files(spec: RunSpec) -> tuple[Checkpoints, GateResult]:
     """Walk, hash and locate every file of the book."""
-    return survey(spec)
+    surveyed = write_survey(spec)
+    return surveyed, gate(spec, "files", surveyed, "files")
 
 
 @task(name="diff")
-def make_plan(spec: RunSpec, found: Survey) -> Plan:
+def make_plan(spec: RunSpec, surveyed: Checkpoints) -> tuple[Planned, GateResult]:
     """Compare the folder with what is indexed, and stop if too much of it vanished."""
-    return plan_from(spec, found)
+    planned = write_plan(spec, surveyed)
+    return planned, gate(spec, "plan", planned.checkpoints, "plan")
 
 
-@task(name="chunk")
-def chunk_shard(spec: RunSpec, checkpoints: Checkpoints, shard: int, lessons: list[Lesson]) -> str:
+@task(name="chunk", task_run_name="chunk-{shard}")
+def chunk_shard(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> tuple[str, GateResult]:
     """Cut one shard of files."""
-    part = chunk(spec, checkpoints, shard, lessons)
-    progress.advance("chunk", len(lessons))
-    return part
+    part = chunk(spec, checkpoints, shard)
+    return part, gate(spec, "chunks", checkpoints, part)
 
 
-@task(name="embed")
-def embed_shard(spec: RunSpec, checkpoints: Checkpoints, part: str) -> dict[str, int]:
+@task(name="embed", task_run_name="embed-{part}")
+def embed_shard(
+    spec: RunSpec, checkpoints: Checkpoints, part: str
+) -> tuple[EmbedCounts, GateResult]:
     """A vector for every chunk of one shard."""
     counts = embed(spec, checkpoints, part)
-    progress.advance("embed", 1)
-    return counts
+    return counts, gate(spec, "embeddings", checkpoints, part)
 
 
 @task(name="upsert")
-def publish(spec: RunSpec, plan: Plan, checkpoints: Checkpoints, parts: list[str]) -> Published:
+def publish(
+    spec: RunSpec, checkpoints: Checkpoints, parts: list[str]
+) -> tuple[Published, GateResult]:
     """Build, verify and publish the next version of the index."""
-    return upsert(spec, plan, checkpoints, parts)
+    seen: list[GateResult] = []
+    published = upsert(spec, checkpoints, parts, lambda t: seen.append(index_gate(spec, t)))
+    return published, seen[0]
 
 
 @task(name="record")
 def record_run(
-    spec: RunSpec, plan: Plan, ids_by_file: dict[str, list[str]], report: Report
+    spec: RunSpec, checkpoints: Checkpoints, parts: list[str], report: Report
 ) -> None:
     """Tell PostgreSQL what the published index holds."""
-    record(spec, plan, ids_by_file, report)
+    record(spec, checkpoints, parts, report)
 
 
 @flow(
     name="ingest",
     flow_run_name="{book_id}-{mode}",
     task_runner=ThreadPoolTaskRunner(max_workers=2),  # type: ignore[arg-type]
-    validate_parameters=True,
 )
 def ingest(
     book_dir: str, book_id: str, mode: Mode = Mode.INCREMENTAL, *, force: bool = False
@@ -92,42 +95,50 @@ def ingest(
         force: Go on although more files vanished than the guard allows.
     """
     spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
-    with job(spec) as report:
+    gatekeeper()  # starts to import while the book is read
+    gates: list[GateResult] = []
+    with job(spec) as report, artifacts.shown(report, gates):
         with report.timed("discover"):
-            found = discover_files(spec)
+            surveyed, seen = discover_files(spec)
+            gates.append(seen)
         with report.timed("diff"):
-            plan = make_plan(spec, found)
-        note_plan(report, plan)
-        ids_by_file: dict[str, list[str]] = {}
-        if not plan.is_empty:
-            ids_by_file = _index(spec, plan, report)
-        with report.timed("record"):
-            record_run(spec, plan, ids_by_file, report)
+            planned, seen = make_plan(spec, surveyed)
+            gates.append(seen)
+        note_plan(report, surveyed, planned)
+        artifacts.plan(planned)
+        if planned.is_empty:
+            record_nothing(spec, report)
+        else:
+            _index(spec, planned, report, gates)
     return asdict(report)
 
 
-def _index(spec: RunSpec, plan: Plan, report: Report) -> dict[str, list[str]]:
-    """Chunk, embed and publish the planned files; returns the chunk ids of each."""
-    checkpoints = checkpoints_of(spec, plan)
-    lessons = [step.lesson for step in plan.to_index if step.lesson is not None]
-    shards = [lessons[i : i + SHARD_FILES] for i in range(0, len(lessons), SHARD_FILES)]
-    progress.expect("chunk", len(lessons))
-    progress.expect("embed", len(shards))
+def _index(spec: RunSpec, planned: Planned, report: Report, gates: list[GateResult]) -> None:
+    """Chunk, embed, publish and record the planned files."""
+    checkpoints = planned.checkpoints
     with report.timed("chunk"):
-        cut = chunk_shard.map(
-            unmapped(spec), unmapped(checkpoints), list(range(len(shards))), shards
-        )
-        parts = cut.result()
+        cut = chunk_shard.map(unmapped(spec), unmapped(checkpoints), list(planned.shards))
+        parts = _collect("chunk", cut, gates)
     with report.timed("embed"):
-        counts = embed_shard.map(unmapped(spec), unmapped(checkpoints), parts).result()
+        made = embed_shard.map(unmapped(spec), unmapped(checkpoints), parts)
+        counts = _collect("embed", made, gates)
     with report.timed("upsert"):
-        published = publish(spec, plan, checkpoints, parts)
-    report.index_version = published.version
-    report.chunks = {
-        "total": published.total,
-        "created": published.created,
-        "deleted": published.deleted,
-        "embedded": sum(each["embedded"] for each in counts),
-        "reused": sum(each["reused"] for each in counts),
-    }
-    return published.ids_by_file
+        published, seen = publish(spec, checkpoints, parts)
+        gates.append(seen)
+    note_result(spec, report, published, counts)
+    with report.timed("record"):
+        record_run(spec, checkpoints, parts, report)
+
+
+def _collect(
+    stage: str,
+    futures: PrefectFutureList[tuple[Any, GateResult]],
+    gates: list[GateResult],
+) -> list[Any]:
+    """The shards' results in order; progress is told as they come in."""
+    progress.expect(stage, len(futures))
+    for _ in as_completed(list(futures)):
+        progress.advance(stage, 1)
+    results = futures.result()
+    gates += [seen for _, seen in results]
+    return [value for value, _ in results]

@@ -1,44 +1,54 @@
-"""What an operator does besides ingesting: go back to an older version of the index."""
+"""Prefect flows besides ingest: reconcile, purge, rebuild."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any  # reports are JSON
 
-from askbook.errors import RunRefused
-from askbook.index.inventory import documents_in
-from askbook.models import ChunkFilter
-from askbook.store import documents
-from askbook.wiring import Parts
+from prefect import flow
+from prefect.artifacts import create_table_artifact
+
+from askbook.models import Mode
+from askbook.settings import load_settings
+from askbook.store import sessions
+from flows.ingest import ingest
+from flows.repair import reconcile as compare
+from flows.run import parts_for
 
 
-def rollback(parts: Parts, version: str | None = None) -> str:
-    """Send readers to an older version, and make PostgreSQL say what that version holds.
+@flow(name="reconcile")
+def reconcile(book_id: str | None = None, *, repair: bool = True) -> list[dict[str, Any]]:
+    """Compare PostgreSQL with the index, both ways, and mend what differs.
 
-    The next ingest then sees newer files as changed, as they are.
+    Args:
+        book_id: One book, or all of them when empty.
+        repair: Mend what differs; otherwise only report it.
     """
-    with parts.database.begin() as connection:
-        books = {book.book_id for book in documents.books(connection)}
-    with ExitStack() as locks:
-        for book_id in sorted(books):
-            _lock(locks, parts, book_id)
-        name = parts.index.rollback(version)
-        books |= set(parts.index.facets("book_id", ChunkFilter()))
-        for book_id in sorted(books):
-            _restate(parts, book_id)
-    return name
+    found = compare(parts_for(load_settings()), book_id, repair=repair)
+    rows = [asdict(finding) for finding in found]
+    told = f"{len(rows)} disagreements" if rows else "PostgreSQL and the index agree"
+    create_table_artifact(key="reconcile", table=rows, description=told)
+    return rows
 
 
-def _lock(locks: ExitStack, parts: Parts, book_id: str) -> None:
-    if not locks.enter_context(parts.database.hold_lock(f"askbook:ingest:{book_id}")):
-        raise RunRefused(f"An ingest of {book_id!r} is running. Wait for it, then try again.")
+@flow(name="purge")
+def purge(days: int = 30) -> dict[str, int]:
+    """Remove conversations that nobody continued.
+
+    Args:
+        days: Days without activity after which a session is removed.
+    """
+    with parts_for(load_settings()).database.begin() as connection:
+        return sessions.purge(connection, days=days)
 
 
-def _restate(parts: Parts, book_id: str) -> None:
-    """Make the documents of a book exactly those that the index holds."""
-    held = documents_in(parts.index, book_id)
-    with parts.database.begin() as connection:
-        known = {document.file_path for document in documents.of_book(connection, book_id)}
-        gone = known - {document.file_path for document in held}
-        documents.forget(connection, book_id, sorted(gone))
-        documents.save(connection, held)
-        documents.update_total(connection, book_id)
+@flow(name="rebuild")
+def rebuild(book_dir: str, book_id: str) -> dict[str, Any]:
+    """Build a book's index anew, aside, and swing readers to it when its gates pass.
+
+    Args:
+        book_dir: Folder of the book's .md and .mdx files.
+        book_id: Name of the book in the index.
+    """
+    report: dict[str, Any] = ingest(book_dir=book_dir, book_id=book_id, mode=Mode.RECREATE)
+    return report

@@ -1,4 +1,4 @@
-"""The first two stages together, without Prefect: what would a run do now?
+"""The first two stages, without Prefect: what does the folder hold, what is to be done?
 
 `askbook ingest` asks this first: on an unchanged book it answers without starting Prefect.
 """
@@ -6,15 +6,32 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from askbook.store import documents
 from flows.checkpoints import Checkpoints
 from flows.diff import Plan, diff, guard_deletions
 from flows.discover import Survey, discover
-from flows.record import record
+from flows.embed import EmbedCounts
+from flows.record import record_nothing
 from flows.run import Report, RunSpec, job
+from flows.tables import lessons_to_table, plan_to_table, survey_from_table, survey_to_table
+from flows.upsert import Published
 from flows.walk import Globs
+
+SHARD_FILES = 32  # files a shard: small enough to bound memory, large enough to be worth a task
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Where a run's plan lies, and what is small enough to pass on."""
+
+    checkpoints: Checkpoints
+    shards: tuple[str, ...]
+    files: dict[str, int]
+    chunks_before: int
+    is_empty: bool
 
 
 def plan_now(spec: RunSpec) -> Plan:
@@ -48,29 +65,76 @@ def plan_from(spec: RunSpec, found: Survey) -> Plan:
     return plan
 
 
+def write_survey(spec: RunSpec) -> Checkpoints:
+    """Stage 1 as a run does it: the survey as a checkpoint. One run a book at a time."""
+    checkpoints = Checkpoints(f"{_root(spec)}/_surveys/{spec.book_id}")
+    checkpoints.write("files", survey_to_table(survey(spec)))
+    return checkpoints
+
+
+def write_plan(spec: RunSpec, surveyed: Checkpoints) -> Planned:
+    """Stage 2 as a run does it: the plan, and the lessons of each shard, as checkpoints."""
+    plan = plan_from(spec, survey_from_table(surveyed.read("files")))
+    checkpoints = Checkpoints(f"{_root(spec)}/{spec.book_id}/{_fingerprint(spec, plan)}")
+    lessons = [step.lesson for step in plan.to_index if step.lesson is not None]
+    shards = []
+    for start in range(0, len(lessons), SHARD_FILES):
+        shards.append(f"{start // SHARD_FILES:04d}")
+        table = lessons_to_table(lessons[start : start + SHARD_FILES])
+        checkpoints.write(f"files-{shards[-1]}", table)
+    checkpoints.write("plan", plan_to_table(plan))
+    before = sum(step.known.chunk_count for step in plan.steps if step.known)
+    return Planned(checkpoints, tuple(shards), plan.counts, before, plan.is_empty)
+
+
+def note_plan(report: Report, surveyed: Checkpoints, planned: Planned) -> None:
+    """Put the plan's counts and the quarantined files into the run's report."""
+    report.files = planned.files
+    report.chunks["total"] = planned.chunks_before
+    found = survey_from_table(surveyed.read("files"))
+    report.quarantined = [asdict(each) for each in found.quarantined]
+
+
+def note_result(
+    spec: RunSpec, report: Report, published: Published, counts: Sequence[EmbedCounts]
+) -> None:
+    """Put what was published, embedded and paid into the run's report."""
+    tokens = sum(each.tokens for each in counts)
+    report.index_version = published.version
+    report.chunks = {
+        "total": published.total,
+        "created": published.created,
+        "deleted": published.deleted,
+        "embedded": sum(each.embedded for each in counts),
+        "reused": sum(each.reused for each in counts),
+    }
+    price = spec.parts.embedder.limits.usd_per_million_tokens
+    report.cost = {"tokens": tokens, "usd": round(tokens * price / 1e6, 6)}
+
+
 def record_nothing_to_do(spec: RunSpec, plan: Plan) -> Report:
     """The whole run for an unchanged book: a job row that says so."""
     with job(spec) as report:
-        note_plan(report, plan)
-        record(spec, plan, {}, report)
+        report.files = plan.counts
+        report.quarantined = [asdict(each) for each in plan.quarantined]
+        report.chunks["total"] = sum(s.known.chunk_count for s in plan.steps if s.known)
+        record_nothing(spec, report)
     return report
 
 
-def note_plan(report: Report, plan: Plan) -> None:
-    """Put the plan's counts and its quarantined files into the run's report."""
-    report.files = plan.counts
-    report.quarantined = [asdict(each) for each in plan.quarantined]
-    kept = plan.steps
-    report.chunks["total"] = sum(step.known.chunk_count for step in kept if step.known)
+def _root(spec: RunSpec) -> str:
+    base = spec.settings.checkpoints or str(spec.settings.home.resolve() / "checkpoints")
+    return base.rstrip("/")
 
 
-def checkpoints_of(spec: RunSpec, plan: Plan) -> Checkpoints:
-    """Where the run that does exactly this work keeps its checkpoints."""
+def _fingerprint(spec: RunSpec, plan: Plan) -> str:
+    """The same for two runs that do exactly the same work."""
     embedder = spec.parts.embedder
     work = [spec.chunker, embedder.model, str(embedder.dimensions), spec.mode.value]
-    for step in plan.to_index:
+    for step in plan.steps:
         if step.lesson is not None:
-            work += [step.source_file, step.lesson.source_file_hash, step.lesson.location]
-    fingerprint = hashlib.sha256("\0".join(work).encode()).hexdigest()[:16]
-    root = spec.settings.home.resolve() / "checkpoints"
-    return Checkpoints(f"{root}/{spec.book_id}/{fingerprint}")
+            lesson = step.lesson
+            work += [step.action, step.source_file, lesson.source_file_hash, lesson.location]
+        else:
+            work += [step.action, step.source_file]
+    return hashlib.sha256("\0".join(work).encode()).hexdigest()[:16]

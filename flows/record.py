@@ -2,55 +2,76 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from askbook.models import Action, Document
+from askbook.models import Action, Document, Lesson
 from askbook.store import documents, jobs
-from flows.diff import Plan
+from flows.checkpoints import Checkpoints, prune
 from flows.run import Report, RunSpec
+from flows.tables import lessons_from_table, plan_from_table, rows_of
 
 
-def record(spec: RunSpec, plan: Plan, ids_by_file: dict[str, list[str]], report: Report) -> None:
-    """Documents, the book's state and the job row, in one transaction."""
+def record(spec: RunSpec, checkpoints: Checkpoints, parts: Sequence[str], report: Report) -> None:
+    """Documents, the book's state and the job row, in one transaction; then the checkpoint."""
     now = datetime.now(UTC)
+    indexed = [
+        _document(spec, lesson, ids, now)
+        for part in parts
+        for lesson, ids in _shard(checkpoints, part)
+    ]
+    gone = [
+        file.known_file_path or file.source_file
+        for file in plan_from_table(checkpoints.read("plan"))
+        if file.action in {Action.DELETED, Action.MOVED}
+    ]
     report.status = "completed"
     with spec.parts.database.begin() as connection:
-        gone = [s.source_file for s in plan.of(Action.DELETED)]
-        gone += [s.known.file_path for s in plan.of(Action.MOVED) if s.known]
         documents.forget(connection, spec.book_id, gone)
-        documents.save(connection, _indexed(spec, plan, ids_by_file, now))
-        if not plan.is_empty:
-            documents.update_state(
-                connection,
-                book_id=spec.book_id,
-                collection=spec.settings.collection,
-                book_dir=str(spec.book_dir.resolve()),
-                mode=spec.mode,
-                at=now,
-            )
+        documents.save(connection, indexed)
+        documents.update_state(
+            connection,
+            book_id=spec.book_id,
+            collection=spec.settings.collection,
+            book_dir=str(spec.book_dir.resolve()),
+            mode=spec.mode,
+            at=now,
+        )
+        jobs.complete(connection, report.job_id, asdict(report))
+    checkpoints.mark_complete()
+    prune(checkpoints, spec.settings.keep_checkpoints)
+
+
+def record_nothing(spec: RunSpec, report: Report) -> None:
+    """The end of a run that had nothing to do: only its job row."""
+    report.status = "completed"
+    with spec.parts.database.begin() as connection:
         jobs.complete(connection, report.job_id, asdict(report))
 
 
-def _indexed(
-    spec: RunSpec, plan: Plan, ids_by_file: dict[str, list[str]], now: datetime
-) -> list[Document]:
-    model = spec.parts.embedder.model
-    chunker = spec.chunker
-    return [
-        Document(
-            book_id=spec.book_id,
-            file_path=step.source_file,
-            content_hash=step.lesson.source_file_hash,
-            chunk_ids=tuple(ids_by_file.get(step.source_file, ())),
-            module=step.lesson.module,
-            chapter=step.lesson.chapter,
-            lesson=step.lesson.lesson,
-            location=step.lesson.location,
-            embedding_model=model,
-            chunker=chunker,
-            last_indexed_at=now,
-        )
-        for step in plan.to_index
-        if step.lesson is not None
-    ]
+def _shard(checkpoints: Checkpoints, part: str) -> list[tuple[Lesson, list[str]]]:
+    """One shard's lessons with the ids of their chunks, in order."""
+    ids: dict[str, list[str]] = defaultdict(list)
+    columns = ["source_file", "id"]
+    for source_file, chunk_id in rows_of(checkpoints.read(part, columns), columns):
+        ids[source_file].append(chunk_id)
+    lessons = lessons_from_table(checkpoints.read(part.replace("chunks-", "files-")))
+    return [(lesson, ids[lesson.source_file]) for lesson in lessons]
+
+
+def _document(spec: RunSpec, lesson: Lesson, ids: list[str], now: datetime) -> Document:
+    return Document(
+        book_id=spec.book_id,
+        file_path=lesson.source_file,
+        content_hash=lesson.source_file_hash,
+        chunk_ids=tuple(ids),
+        module=lesson.module,
+        chapter=lesson.chapter,
+        lesson=lesson.lesson,
+        location=lesson.location,
+        embedding_model=spec.parts.embedder.model,
+        chunker=spec.chunker,
+        last_indexed_at=now,
+    )

@@ -65,6 +65,7 @@ class Report:
     )
     seconds: dict[str, float] = field(default_factory=dict)
     index_version: str | None = None
+    cost: dict[str, float] = field(default_factory=lambda: {"tokens": 0, "usd": 0.0})
     quarantined: list[dict[str, object]] = field(default_factory=list)
 
     @contextmanager

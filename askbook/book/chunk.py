@@ -148,6 +148,7 @@ class _Finisher:
         at = bisect.bisect_right(self.starts, draft.start) - 1
         heading = self.headings[at] if at >= 0 else None
         before, own, after = neighbours
+        start, end = self.cleaned.source_span(draft.start, draft.end)
         return Chunk(
             id=own or "",
             text=draft.text,
@@ -160,8 +161,8 @@ class _Finisher:
             section_title=heading.title if heading else None,
             section_id=heading.anchor if heading else None,
             heading_path=self.paths[at] if heading else (),
-            start_char_offset=self.cleaned.source_offset(draft.start),
-            end_char_offset=self.cleaned.source_offset(draft.end - 1) + 1,
+            start_char_offset=start,
+            end_char_offset=end,
             content_hash=text_hash,
             word_count=len(draft.text.split()),
             token_count=draft.tokens,

@@ -26,10 +26,27 @@ class Cleaned:
     _origins: list[int] = field(default_factory=list)  # of the same piece, in the page
     _returns: list[int] = field(default_factory=list)  # newlines of the page that were CR LF
 
+    _leads: dict[int, int] = field(default_factory=dict)
+    _trails: dict[int, int] = field(default_factory=dict)
+
     def source_offset(self, offset: int) -> int:
         """Return where the character at `offset` stands in the source."""
+        return self._with_returns(self._page_offset(offset))
+
+    def source_span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span of `text[start:end]` in the source.
+
+        Words kept from inside a tag, such as a tab's label, stand for the whole tag.
+        """
+        first, last = self._page_offset(start), self._page_offset(end - 1) + 1
+        first, last = self._leads.get(first, first), self._trails.get(last, last)
+        return self._with_returns(first), self._with_returns(last - 1) + 1
+
+    def _page_offset(self, offset: int) -> int:
         at = bisect.bisect_right(self._starts, offset) - 1
-        page = self._origins[at] + offset - self._starts[at] if at >= 0 else offset
+        return self._origins[at] + offset - self._starts[at] if at >= 0 else offset
+
+    def _with_returns(self, page: int) -> int:
         return page + bisect.bisect_left(self._returns, page)
 
     def _clean_offset(self, page: int) -> int:
@@ -47,7 +64,7 @@ def clean(source: str, body_start: int, source_file: str) -> Cleaned:
     start = body_start - (source.count("\r\n", 0, body_start) if returns else 0)
     marks = _find_marks(page, start, source_file)
     cleaned = _apply(page, start, marks)
-    cleaned._returns = returns
+    cleaned._returns, cleaned._leads, cleaned._trails = returns, marks.leads, marks.trails
     cleaned.whole = [
         (cleaned._clean_offset(a), cleaned._clean_offset(b)) for a, b in sorted(marks.whole)
     ]

@@ -23,10 +23,20 @@ class Marks:
     cuts: list[tuple[int, int, str]] = field(default_factory=list)  # start, end, what to put there
     whole: list[tuple[int, int]] = field(default_factory=list)
     ids: list[tuple[int, str]] = field(default_factory=list)
+    leads: dict[int, int] = field(default_factory=dict)  # kept words -> start of their markup
+    trails: dict[int, int] = field(default_factory=dict)  # end of kept words -> of their markup
+
+    def keep(self, words: tuple[int, int], markup: tuple[int, int], gap: str = "") -> None:
+        """Drop markup around words inside it; whoever takes the words takes the markup's place."""
+        self.cut(markup[0], words[0], gap and " ")
+        self.cut(words[1], markup[1], gap)
+        self.leads[words[0]] = markup[0]
+        self.trails[words[1]] = markup[1]
 
     def cut(self, start: int, end: int, gap: str = "") -> None:
         """Drop `text[start:end]`."""
-        self.cuts.append((start, end, gap))
+        if start < end:
+            self.cuts.append((start, end, gap))
 
 
 def mark_admonitions(
@@ -51,9 +61,10 @@ def _open(found: re.Match[str], marks: Marks, stack: list[tuple[int, int]]) -> N
         return
     stack.append((len(found[2]), found.start()))
     title = parts.span("label") if parts["label"] else parts.span("title")
-    marks.cut(found.start(2), title[0])
-    if title[1] < found.end():
-        marks.cut(title[1], found.end())
+    if title[0] == title[1]:
+        marks.cut(found.start(2), found.end())
+    else:
+        marks.keep(title, (found.start(2), found.end()))
 
 
 def _close(found: re.Match[str], marks: Marks, stack: list[tuple[int, int]]) -> None:

@@ -134,8 +134,7 @@ def _cut_tag(tag: Tag, marks: Marks) -> None:
         return
     # A label stands in its own line, an image's description among the words around it.
     gap = " " if tag.is_empty or tag.name == "img" else "\n\n"
-    marks.cut(tag.start, tag.readable[0], " ")
-    marks.cut(tag.readable[1], tag.end, gap)
+    marks.keep(tag.readable, (tag.start, tag.end), gap)
 
 
 def _mark_mdx_comments(text: str, start: int, marks: Marks, is_code: Inside) -> None:

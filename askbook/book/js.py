@@ -27,7 +27,7 @@ _EXPORT: Final = re.compile(
 _GOES_ON: Final = tuple("=,([{+-*/&|?:<>.")
 _WORDS_ONLY: Final = re.compile(r"[\w\s,;!?'’\-–%]*")
 _NOT_CODE: Final = re.compile(r"^[ \t]*(?:`{3,}|~{3,}|#{1,6}[ \t])", re.MULTILINE)
-_LITERAL: Final = re.compile(r"\s*(?:\"([^\"\\\n]*)\"|'([^'\\\n]*)'|`([^`\\\n$]*)`)\s*")
+_LITERAL: Final = re.compile(r"\s*(?:\"([^\"\\\n]*)\"|'([^'\\\n]*)'|`([^`\\$]*)`)\s*")
 
 
 class Script:
@@ -109,7 +109,8 @@ class Script:
 def literal(content: str) -> tuple[int, int] | None:
     """Return where the words stand in an expression that is one plain string."""
     found = _LITERAL.fullmatch(content)
-    return found.span(found.lastindex or 0) if found else None
+    is_text = found and not ("\n" in found[0] and _NOT_CODE.search(found[0]))
+    return found.span(found.lastindex or 0) if found and is_text else None
 
 
 def is_expression(content: str, *, starts_line: bool) -> bool:

@@ -123,8 +123,7 @@ class _Scan:
         if not self.drops_expressions or content.startswith("#"):
             return found.end()
         if words := literal(content):
-            self.marks.cut(start, start + 1 + words[0])
-            self.marks.cut(start + 1 + words[1], end)
+            self.marks.keep((start + 1 + words[0], start + 1 + words[1]), (start, end))
             return end
         if not is_expression(content, starts_line=starts_line(self.text, start)):
             return found.end()

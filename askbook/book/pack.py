@@ -9,15 +9,18 @@ leaves all others where they were.
 from __future__ import annotations
 
 import zlib
+from typing import Final
 
 import numpy as np
 
+from askbook.book.parse import Kind
 from askbook.book.split import Rank
 from askbook.book.tokens import IntArray, count_tokens
 from askbook.book.units import Unit
 from askbook.models import ChunkSettings
 
-_HASHED = 80  # characters after a border that decide between equals
+_HASHED: Final = 80  # characters after a border that decide between equals
+_LEAD: Final = 32  # tokens kept free after a heading that is cut from what follows it
 
 
 class Packer:
@@ -101,7 +104,11 @@ class Packer:
 
     def _belong(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         is_tiny = min(self.cost(*before), self.cost(*after)) < self._min
-        return is_tiny and self.cost(before[0], after[1]) <= self._max
+        room = self._max - (_LEAD if self._ends_with_heading(after[1]) else 0)
+        return is_tiny and self.cost(before[0], after[1]) <= room
+
+    def _ends_with_heading(self, end: int) -> bool:
+        return end < len(self._units) and self._units[end - 1].kind is Kind.HEADING
 
 
 def _hashes(text: str, units: list[Unit]) -> list[int]:

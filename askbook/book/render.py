@@ -83,6 +83,9 @@ class Renderer:
         """Return the first lines of a unit, and where they end: a heading never ends a chunk."""
         start, stop = self.units[unit].start, self._stop(unit + 1)
         kind = self.units[unit].kind
+        whole = self.text[start:stop].rstrip()
+        if self.counts.about(start, stop) <= room:
+            return whole, start + len(whole)
         pieces = split_block(self.text, start, stop, kind, max(16, room // 2), self.counts)
         best = ("", start)
         for piece in pieces:

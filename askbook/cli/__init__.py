@@ -25,6 +25,8 @@ _COMMANDS = {
     "ask": ("asking", "Answer a question from the book, with citations."),
     "status": ("state", "Show the books, the index versions and the last runs."),
     "rollback": ("state", "Send readers back to an older version of the index."),
+    "reconcile": ("state", "Compare PostgreSQL with the index and mend what differs."),
+    "watch": ("watching", "Re-index a book whenever a file is saved."),
     "serve": ("serving", "Start the API and the page to ask from."),
     "up": ("up", "Start Prefect (server and worker) and the API together."),
 }

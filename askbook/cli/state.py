@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from askbook.cli.options import json_option, print_json, settings_with
+from askbook.cli.options import book_id_option, json_option, print_json, settings_with
 from askbook.wiring import Parts
 
 
@@ -42,10 +42,30 @@ def status(*, as_json: bool) -> None:
 @json_option
 def rollback(version: str | None, *, as_json: bool) -> None:
     """Send readers back to VERSION [default: the one before the current]."""
-    from flows.maintain import rollback as go_back
+    from flows.repair import rollback as go_back
 
     name = go_back(Parts(settings_with()), version)
     if as_json:
         print_json({"index_version": name})
     else:
         click.echo(f"Readers now see {name}. `askbook ingest` brings newer files back.")
+
+
+@click.command()
+@book_id_option
+@click.option("--dry-run", is_flag=True, help="Only report; change nothing.")
+@json_option
+def reconcile(book_id: str | None, *, dry_run: bool, as_json: bool) -> None:
+    """Compare PostgreSQL with the index, both ways, and mend what differs."""
+    from flows.repair import reconcile as compare
+
+    findings = compare(Parts(settings_with()), book_id, repair=not dry_run)
+    if as_json:
+        print_json({"repaired": bool(findings) and not dry_run, "findings": findings})
+        return
+    for each in findings:
+        click.echo(f"  {each.book_id}/{each.source_file}: {each.problem}")
+    if not findings:
+        click.echo("PostgreSQL and the index agree.")
+    elif not dry_run:
+        click.echo("Mended. Run `askbook ingest` to index again what was removed.")

@@ -119,11 +119,7 @@ class EdgeIndex:
     def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
         """How many chunks carry each value of an indexed keyword field."""
         shard = self._shard()
-        if shard is None:
-            return {}
-        condition = to_engine(where, _WORDS)
-        hits = shard.facet(engine.FacetRequest(key, limit=100_000, exact=True, filter=condition))
-        return {str(hit.value): hit.count for hit in hits}
+        return {} if shard is None else _facets(shard, key, where)
 
     def versions(self) -> list[IndexVersion]:
         """Every version kept, newest first."""
@@ -248,6 +244,10 @@ class EdgeDraft:
         """Exact number of points the draft holds."""
         return _count(self._open, where)
 
+    def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
+        """How many points of the draft carry each value of an indexed keyword field."""
+        return _facets(self._open, key, where)
+
     def publish(self) -> str:
         """Flush, close, rename, swing CURRENT; returns the version's name."""
         self._open.optimize()
@@ -309,6 +309,13 @@ def _create(path: Path, dimensions: int) -> engine.EdgeShard:
 
 def _count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
     return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, _WORDS)))
+
+
+def _facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, int]:
+    condition = to_engine(where, _WORDS)
+    limit = schema.MOST_FACETS
+    hits = shard.facet(engine.FacetRequest(key, limit=limit, exact=True, filter=condition))
+    return {str(hit.value): hit.count for hit in hits}
 
 
 def _dense(vector: object) -> list[float]:

@@ -30,3 +30,4 @@ INTEGER_FIELDS = (
 
 UPSERT_BATCH = 256  # points a call: bounded memory, few calls
 SCROLL_PAGE = 512
+MOST_FACETS = 1_000_000  # values of one field; a book has at most this many files

@@ -127,17 +127,8 @@ class ServerIndex:
 
     def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
         """How many chunks carry each value of an indexed keyword field."""
-        if self._current() is None:
-            return {}
-        with _server_errors():
-            found = self._client.facet(
-                self._alias,
-                key=key,
-                facet_filter=to_engine(where, _WORDS),
-                limit=100_000,
-                exact=True,
-            )
-        return {str(hit.value): hit.count for hit in found.hits}
+        current = self._current()
+        return {} if current is None else _facets(self._client, current, key, where)
 
     def versions(self) -> list[IndexVersion]:
         """Every collection behind the public name, newest first."""
@@ -317,6 +308,10 @@ class ServerDraft:
         """Exact number of points the collection holds."""
         return _count(self._client, self._name, where)
 
+    def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
+        """How many points carry each value of an indexed keyword field."""
+        return _facets(self._client, self._name, key, where)
+
     def publish(self) -> str:
         """Send readers to this collection; returns its name."""
         self._swing()
@@ -344,6 +339,15 @@ class ServerDraft:
 def _count(client: QdrantClient, name: str, where: ChunkFilter) -> int:
     with _server_errors():
         return client.count(name, count_filter=to_engine(where, _WORDS), exact=True).count
+
+
+def _facets(client: QdrantClient, name: str, key: str, where: ChunkFilter) -> dict[str, int]:
+    condition = to_engine(where, _WORDS)
+    with _server_errors():
+        found = client.facet(
+            name, key=key, facet_filter=condition, limit=schema.MOST_FACETS, exact=True
+        )
+    return {str(hit.value): hit.count for hit in found.hits}
 
 
 def _sparse(vector: qdrant_edge.SparseVector) -> models.SparseVector:

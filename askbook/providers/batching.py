@@ -1,9 +1,12 @@
-"""Many texts through one embedder: batches within its limits, retry of transient errors."""
+"""Many texts through one embedder: batches, several at a time, within its rates; retries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 
+import anyio
 import stamina
 
 from askbook.book.tokens import count_tokens
@@ -11,6 +14,7 @@ from askbook.errors import ProviderUnavailable
 from askbook.ports import BatchLimits, Embedder, Vectors
 
 _ATTEMPTS = 6
+_MINUTE = 60.0
 
 
 def batches(texts: Sequence[str], limits: BatchLimits) -> Iterator[list[str]]:
@@ -29,12 +33,59 @@ def batches(texts: Sequence[str], limits: BatchLimits) -> Iterator[list[str]]:
         yield batch
 
 
-async def embed_batch(embedder: Embedder, batch: list[str]) -> Vectors:
-    """The vectors of one batch; a transient failure is retried, others raise at once."""
+class Rate:
+    """Spreads inputs over time, for all threads and loops of this process together."""
+
+    def __init__(self, per_minute: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds_each = _MINUTE / per_minute if per_minute else 0.0
+        self._clock = clock
+        self._free_at = 0.0
+        self._lock = threading.Lock()
+
+    def reserve(self, inputs: int) -> float:
+        """Book these inputs; returns the seconds to wait before sending them."""
+        with self._lock:
+            now = self._clock()
+            start = max(now, self._free_at)
+            self._free_at = start + inputs * self._seconds_each
+            return start - now
+
+
+_rates: dict[str, Rate] = {}
+
+
+async def embed_in_batches(
+    embedder: Embedder, texts: Sequence[str], on_batch: Callable[[list[str], Vectors], None]
+) -> None:
+    """Embed all texts, several calls at a time; `on_batch` gets each batch as it is done.
+
+    When one call fails for good the others are given up, and its error is raised. What
+    `on_batch` already got stays.
+    """
+    rate = _rates.setdefault(embedder.model, Rate(embedder.limits.inputs_per_minute))
+    slots = anyio.Semaphore(embedder.limits.concurrency)
+
+    async def one(batch: list[str]) -> None:
+        try:
+            on_batch(batch, await _embed(embedder, batch, rate))
+        finally:
+            slots.release()
+
+    try:
+        async with anyio.create_task_group() as calls:
+            for batch in batches(texts, embedder.limits):
+                await slots.acquire()
+                calls.start_soon(one, batch)
+    except* Exception as errors:
+        raise errors.exceptions[0] from None
+
+
+async def _embed(embedder: Embedder, batch: list[str], rate: Rate) -> Vectors:
     async for attempt in stamina.retry_context(
         on=_wait, attempts=_ATTEMPTS, timeout=None, wait_initial=0.5, wait_max=30.0
     ):
         with attempt:
+            await anyio.sleep(rate.reserve(len(batch)))
             vectors = await embedder.embed_passages(batch)
     return vectors
 

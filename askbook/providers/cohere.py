@@ -20,7 +20,9 @@ class CohereEmbedder:
     model = "embed-english-v3.0"
     dimensions = 1024
     relevance_floor = 0.3
-    limits = BatchLimits(texts=96, inputs_per_minute=2000)
+    limits = BatchLimits(
+        texts=96, inputs_per_minute=2000, concurrency=4, usd_per_million_tokens=0.10
+    )
 
     def __init__(self, api_key: str, *, base_url: str | None = None, timeout: float = 30.0) -> None:
         self._client = AsyncClientV2(api_key, base_url=base_url, timeout=timeout, max_retries=0)

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from askbook.errors import DatabaseDown, SettingsError, TransientError
 
-SCHEMA_VERSION = "0001"  # the newest migration; a database that has it needs no Alembic
+SCHEMA_VERSION = "0002"  # the newest migration; a database that has it needs no Alembic
 _MIGRATION_LOCK = 0x61736B62  # any number, the same in every process
 
 

@@ -116,6 +116,11 @@ def update_total(connection: Connection, book_id: str) -> None:
     )
 
 
+def total_of(connection: Connection, book_id: str) -> int | None:
+    """The book's recorded number of chunks, if the book is known."""
+    return connection.scalar(select(states.c.total_chunks).where(states.c.book_id == book_id))
+
+
 def books(connection: Connection) -> list[Book]:
     """Every book that was ever indexed, by id."""
     rows = connection.execute(select(states).order_by(states.c.book_id))

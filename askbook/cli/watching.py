@@ -1,0 +1,71 @@
+"""`askbook watch`: for authors. Re-index on save, through the same flow, in this process."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from askbook.cli.options import name_for, settings_with
+from askbook.errors import AskbookError
+
+if TYPE_CHECKING:
+    from flows.run import RunSpec
+
+_QUIET_MS = 200  # an editor writes a file in several steps: wait until it is done
+
+
+@click.command()
+@click.argument("book_dir", required=False, type=click.Path(path_type=Path))
+@click.option("--book-id", help="Name of the book in the index [default: the folder's name].")
+def watch(book_dir: Path | None, book_id: str | None) -> None:
+    """Re-index BOOK_DIR [default: ASKBOOK_BOOK_DIR] whenever a file is saved; Ctrl-C ends it."""
+    settings = settings_with()
+    name = book_id or (name_for(book_dir) if book_dir else settings.book_id)
+
+    from flows.environment import prepare_prefect
+    from flows.run import RunSpec
+
+    prepare_prefect(settings)
+    spec = RunSpec(settings, book_dir or settings.book_dir, name)
+    _run(spec)  # also loads everything, so that the first save is quick
+
+    from watchfiles import watch as changes
+
+    click.echo(f"Watching {spec.book_dir}  (Ctrl-C ends it)")
+    try:
+        for _ in changes(spec.book_dir, debounce=_QUIET_MS, step=50, raise_interrupt=False):
+            _run(spec)
+    except KeyboardInterrupt:
+        pass
+
+
+def _run(spec: RunSpec) -> None:
+    """One run; a mistake in the book is told and watching goes on."""
+    from flows.ingest import ingest as flow
+    from flows.planning import plan_now
+
+    started = time.perf_counter()
+    try:
+        plan = plan_now(spec)
+        if plan.is_empty:
+            return
+        report: dict[str, Any] = flow(
+            book_dir=str(spec.book_dir.resolve()), book_id=spec.book_id, mode=spec.mode
+        )
+    except AskbookError as error:
+        click.echo(f"{_now()}  {error}", err=True)
+        return
+    changed = [step.source_file for step in plan.steps if step.action.value != "unchanged"]
+    shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")  # noqa: PLR2004
+    chunks = report["chunks"]
+    click.echo(
+        f"{_now()}  {shown}: {chunks['embedded']} embedded, {chunks['reused']} reused, "
+        f"{chunks['deleted']} deleted; searchable after {time.perf_counter() - started:.1f} s"
+    )
+
+
+def _now() -> str:
+    return time.strftime("%H:%M:%S")

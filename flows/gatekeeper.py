@@ -1,0 +1,52 @@
+"""The gates' process: a JSON question a line in, a JSON answer a line out, until input ends."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Any  # the messages are JSON
+
+import pyarrow as pa
+
+from flows import expectations
+from flows.checkpoints import Checkpoints
+from flows.expectations import GateResult, GateSettings
+from flows.tables import INDEX
+
+
+def answer(question: dict[str, Any]) -> GateResult:
+    """Read the named part and check it."""
+    settings = GateSettings(**question["settings"])
+    if question["gate"] == "index":
+        return expectations.check_index(
+            pa.Table.from_pylist(question["rows"], schema=INDEX), settings
+        )
+    checkpoints = Checkpoints(question["folder"])
+    if question["gate"] == "embeddings":
+        prefix = f"vectors-{question['part'].removeprefix('chunks-')}-"
+        vectors = pa.concat_tables(checkpoints.read_all(prefix))
+        chunks = checkpoints.read(question["part"], ["id", "embedded_hash", "source_file"])
+        return expectations.check_embeddings(vectors, chunks, question["dimensions"], settings)
+    checks = {
+        "files": expectations.check_files,
+        "plan": expectations.check_plan,
+        "chunks": expectations.check_chunks,
+    }
+    return checks[question["gate"]](checkpoints.read(question["part"]), settings)
+
+
+def main() -> None:
+    """Serve until standard input closes."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints must not mix in
+    expectations.preload()
+    for line in sys.stdin:
+        try:
+            told = asdict(answer(json.loads(line)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the owner must be told
+            told = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(told, default=str), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

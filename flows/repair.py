@@ -1,0 +1,120 @@
+"""PostgreSQL and the index brought back into agreement: rollback and reconcile.
+
+The index is the truth about what readers find. A file whose chunks are whole there is recorded
+as indexed, exactly as the index holds it; a file whose chunks are not whole is removed from both,
+so that the next ingest sees it as new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from askbook.errors import RunRefused
+from askbook.index.inventory import HeldFile, files_in
+from askbook.models import ChunkFilter, Document
+from askbook.store import documents
+from askbook.wiring import Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One disagreement about one file."""
+
+    book_id: str
+    source_file: str
+    problem: str
+
+
+def rollback(parts: Parts, version: str | None = None) -> str:
+    """Send readers to an older version, and make PostgreSQL say what that version holds.
+
+    The next ingest then sees newer files as changed, as they are.
+    """
+    with _locked(parts, _known_books(parts)):
+        name = parts.index.rollback(version)
+        for book_id in sorted(_known_books(parts)):
+            _restate(parts, book_id, [held.document for held in files_in(parts.index, book_id)])
+    return name
+
+
+def reconcile(parts: Parts, book_id: str | None = None, *, repair: bool = True) -> list[Finding]:
+    """Compare PostgreSQL and the index both ways; mend what differs unless told not to."""
+    books = {book_id} if book_id else _known_books(parts)
+    findings: list[Finding] = []
+    with _locked(parts, books):
+        for each in sorted(books):
+            held = files_in(parts.index, each)
+            with parts.database.begin() as connection:
+                known = documents.of_book(connection, each)
+                total = documents.total_of(connection, each)
+            found = _compare(each, known, held)
+            if total is not None and total != sum(document.chunk_count for document in known):
+                found.append(Finding(each, "", "the book's total is not the sum of its files"))
+            if found and repair:
+                _repair(parts, each, held)
+            findings += found
+    return findings
+
+
+def _compare(book_id: str, known: Sequence[Document], held: Sequence[HeldFile]) -> list[Finding]:
+    in_index = {file.document.file_path: file for file in held}
+    problems: list[tuple[str, str]] = []
+    for document in known:
+        file = in_index.get(document.file_path)
+        if file is None:
+            if document.chunk_count:
+                problems.append((document.file_path, "recorded, but not in the index"))
+        elif set(file.document.chunk_ids) != set(document.chunk_ids):
+            problems.append((document.file_path, "recorded with other chunks than the index holds"))
+        elif file.document.content_hash != document.content_hash:
+            problems.append((document.file_path, "recorded with another content hash"))
+    recorded = {document.file_path for document in known}
+    problems += [
+        (path, "in the index, but not recorded") for path in in_index if path not in recorded
+    ]
+    problems += [(path, file.defect) for path, file in in_index.items() if file.defect]
+    return [Finding(book_id, path, problem) for path, problem in sorted(problems)]
+
+
+def _repair(parts: Parts, book_id: str, held: Sequence[HeldFile]) -> None:
+    broken = [file for file in held if file.defect]
+    if broken:
+        version = next(v for v in parts.index.versions() if v.current)
+        with parts.index.build(
+            embedding_model=version.embedding_model, dimensions=version.dimensions
+        ) as draft:
+            draft.delete([chunk for file in broken for chunk in file.document.chunk_ids])
+            draft.publish()
+    _restate(parts, book_id, [file.document for file in held if not file.defect])
+
+
+def _restate(parts: Parts, book_id: str, held: Sequence[Document]) -> None:
+    """Make the documents of a book exactly these."""
+    with parts.database.begin() as connection:
+        known = documents.of_book(connection, book_id)
+        stay = {document.file_path for document in held}
+        # A page without readable text has no chunks: only PostgreSQL can know it was indexed.
+        gone = [d.file_path for d in known if d.file_path not in stay and d.chunk_count]
+        documents.forget(connection, book_id, gone)
+        documents.save(connection, held)
+        documents.update_total(connection, book_id)
+
+
+def _known_books(parts: Parts) -> set[str]:
+    with parts.database.begin() as connection:
+        recorded = {book.book_id for book in documents.books(connection)}
+    return recorded | set(parts.index.facets("book_id", ChunkFilter()))
+
+
+@contextmanager
+def _locked(parts: Parts, books: set[str]) -> Iterator[None]:
+    """No ingest of these books runs meanwhile."""
+    with ExitStack() as locks:
+        for book_id in sorted(books):
+            if not locks.enter_context(parts.database.hold_lock(f"askbook:ingest:{book_id}")):
+                raise RunRefused(
+                    f"An ingest of {book_id!r} is running. Wait for it, then try again."
+                )
+        yield
