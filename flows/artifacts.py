@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from prefect import get_run_logger
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.context import FlowRunContext
 
-from flows.expectations import GateFailed, GateResult
+from flows.expectations import GateFailed, GateResult, write_data_docs
 from flows.planning import Planned
-from flows.run import Report
+from flows.run import Report, RunSpec
 
 _SHOWN = 200  # files listed in an artifact
 
@@ -26,19 +26,24 @@ def plan(planned: Planned) -> None:
 
 
 @contextmanager
-def shown(report: Report, gates: list[GateResult]) -> Iterator[None]:
-    """Show gates, quarantine and counts when the block ends, also when a gate stops it."""
+def shown(spec: RunSpec, report: Report, gates: list[GateResult]) -> Iterator[None]:
+    """Show gates, quarantine and counts when the block ends, also when a gate stops it.
+
+    The gates' results are also kept as a page under `<home>/gates`.
+    """
     try:
         yield
     except GateFailed as error:
         gates.append(error.result)
         raise
     finally:
-        if FlowRunContext.get() is not None:
-            create_markdown_artifact(key="gates", markdown=_gates(gates))
-            create_markdown_artifact(key="report", markdown=_report(report))
-            if report.quarantined:
-                create_table_artifact(key="quarantine", table=report.quarantined[:_SHOWN])
+        folder = spec.settings.home / "gates" / f"job-{report.job_id}"
+        page = write_data_docs(gates, folder)
+        get_run_logger().info("The gates' results are kept in %s", page)
+        create_markdown_artifact(key="gates", markdown=_gates(gates))
+        create_markdown_artifact(key="report", markdown=_report(report))
+        if report.quarantined:
+            create_table_artifact(key="quarantine", table=report.quarantined[:_SHOWN])
 
 
 def _gates(gates: Sequence[GateResult]) -> str:
@@ -53,7 +58,11 @@ def _gates(gates: Sequence[GateResult]) -> str:
 
 
 def _report(report: Report) -> str:
-    sections = {"files": report.files, "chunks": report.chunks, "seconds": report.seconds}
+    sections: dict[str, dict[str, int] | dict[str, float]] = {
+        "files": report.files,
+        "chunks": report.chunks,
+        "seconds": report.seconds,
+    }
     lines = [f"**{report.book_id}** ({report.mode}), job {report.job_id}: {report.status}", ""]
     lines += [f"index version {report.index_version or 'unchanged'}", ""]
     for title, values in sections.items():

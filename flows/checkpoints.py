@@ -4,7 +4,7 @@
                                           files-0000.parquet    a shard's lessons
                                           chunks-0000.parquet   its chunks
                                           vectors-0000-0000.parquet  a batch of its vectors
-                                          COMPLETE              the run that did this work ended well
+                                          COMPLETE              the run ended well
 
 The fingerprint is made of the plan, the chunker and the model, so that a run that was killed is
 found again by the run that does the same work. Any location that fsspec knows will do.
@@ -97,9 +97,13 @@ class Checkpoints:
         parent = root.rsplit("/", 1)[0]
         if not files.exists(parent):
             return []
-        entries = sorted(files.ls(parent, detail=True), key=lambda e: str(e.get("mtime", e.get("created", ""))))
+        entries = sorted(
+            files.ls(parent, detail=True), key=lambda e: str(e.get("mtime", e.get("created", "")))
+        )
         base = self.folder.rsplit("/", 1)[0]
-        names = [e["name"].rstrip("/").rsplit("/", 1)[-1] for e in entries if e["type"] == "directory"]
+        names = [
+            e["name"].rstrip("/").rsplit("/", 1)[-1] for e in entries if e["type"] == "directory"
+        ]
         return [Checkpoints(f"{base}/{name}") for name in names if not root.endswith(f"/{name}")]
 
     def remove(self) -> None:

@@ -22,12 +22,13 @@ def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> str:
     part = f"chunks-{shard}"
     if part not in checkpoints.parts(part):
         lessons = lessons_from_table(checkpoints.read(f"files-{shard}"))
-        records = [record for lesson in lessons for record in _records(spec, lesson)]
+        records = [record for lesson in lessons for record in records_of(spec, lesson)]
         checkpoints.write(part, pa.Table.from_pylist(records, schema=CHUNKS))
     return part
 
 
-def _records(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
+def records_of(spec: RunSpec, lesson: Lesson) -> list[dict[str, object]]:
+    """One file's chunks as checkpoint rows; raises when the file is not the planned one."""
     path = spec.book_dir / lesson.source_file
     raw = read_bytes(path, lesson.source_file, spec.settings.max_file_bytes)
     if hashlib.sha256(raw).hexdigest() != lesson.source_file_hash:

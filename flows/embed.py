@@ -72,7 +72,9 @@ class _Sink:
                     made[origin] += 1
         return made
 
-    def write(self, keys: Sequence[str], vectors: Vectors | Sequence[list[float]], origin: str) -> None:
+    def write(
+        self, keys: Sequence[str], vectors: Vectors | Sequence[list[float]], origin: str
+    ) -> None:
         """One more part."""
         now = datetime.now(UTC)
         columns = [list(keys), list(vectors), [now] * len(keys), [origin] * len(keys)]
@@ -104,7 +106,9 @@ def _reuse_from_unfinished(checkpoints: Checkpoints, wanted: dict[str, str], sin
             keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
             if not wanted.keys().isdisjoint(keys):
                 table = run.read(part, ["embedded_hash", "vector"])
-                found |= {k: v for k, v in rows_of(table, ["embedded_hash", "vector"]) if k in wanted}
+                found |= {
+                    k: v for k, v in rows_of(table, ["embedded_hash", "vector"]) if k in wanted
+                }
     return _take(found, wanted, sink)
 
 

@@ -26,7 +26,9 @@ def answer(question: dict[str, Any]) -> GateResult:
     if question["gate"] == "embeddings":
         prefix = f"vectors-{question['part'].removeprefix('chunks-')}-"
         vectors = pa.concat_tables(checkpoints.read_all(prefix))
-        chunks = checkpoints.read(question["part"], ["id", "embedded_hash", "source_file"])
+        chunks = checkpoints.read(
+            question["part"], ["id", "embedded_hash", "source_file", "chunk_index"]
+        )
         return expectations.check_embeddings(vectors, chunks, question["dimensions"], settings)
     checks = {
         "files": expectations.check_files,

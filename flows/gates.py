@@ -27,7 +27,7 @@ class Gatekeeper:
 
     def __init__(self) -> None:
         self._talking = threading.Lock()
-        self._child = subprocess.Popen(  # noqa: S603 - our own module
+        self._child = subprocess.Popen(
             [sys.executable, "-m", "flows.gatekeeper"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -71,9 +71,7 @@ def publish(
 
 
 @task(name="record")
-def record_run(
-    spec: RunSpec, checkpoints: Checkpoints, parts: list[str], report: Report
-) -> None:
+def record_run(spec: RunSpec, checkpoints: Checkpoints, parts: list[str], report: Report) -> None:
     """Tell PostgreSQL what the published index holds."""
     record(spec, checkpoints, parts, report)
 
@@ -97,7 +95,7 @@ def ingest(
     spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read
     gates: list[GateResult] = []
-    with job(spec) as report, artifacts.shown(report, gates):
+    with job(spec) as report, artifacts.shown(spec, report, gates):
         with report.timed("discover"):
             surveyed, seen = discover_files(spec)
             gates.append(seen)

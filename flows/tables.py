@@ -31,9 +31,7 @@ _LESSON = [
     ("page_number", pa.int32()),
 ]
 
-FILES = pa.schema(
-    [*_LESSON, ("quarantine_reason", pa.string()), ("quarantine_line", pa.int64())]
-)
+FILES = pa.schema([*_LESSON, ("quarantine_reason", pa.string()), ("quarantine_line", pa.int64())])
 
 PLAN = pa.schema(
     [

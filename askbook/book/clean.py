@@ -90,7 +90,9 @@ def _merge(cuts: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     for start, end, gap in sorted(cuts):
         if merged and start <= merged[-1][1]:
             first, last, before = merged[-1]
-            both = (before + gap) if "\n" in before + gap else " " if before and gap else before or gap
+            both = (
+                (before + gap) if "\n" in before + gap else " " if before and gap else before or gap
+            )
             merged[-1] = (first, max(last, end), both)
         else:
             merged.append((start, end, gap))
@@ -154,7 +156,7 @@ class _Builder:
 
     def _drop_line(self, end: int) -> None:
         self.line_is_blank = True
-        if self.tail and self.tail != "\n\n":
+        if self.tail and self.tail != "\n\n" and self.page[end - 1] == "\n":
             self.at = max(self.at, end - 1)
             self._copy(end)
         self.at = max(self.at, end)

@@ -13,9 +13,7 @@ _DEEPEST: Final = 400  # blanks before a component; beyond, nobody indented on p
 _LINE: Final = re.compile(r"^([ \t]*)(?=[^\s])", re.MULTILINE)
 
 
-def mark_indents(
-    text: str, tags: list[Tag], fences: list[tuple[int, int]], marks: Marks
-) -> None:
+def mark_indents(text: str, tags: list[Tag], fences: list[tuple[int, int]], marks: Marks) -> None:
     """Cut the indentation that a component's children have beyond the component's own."""
     outer_end = -1
     for tag in tags:

@@ -39,9 +39,7 @@ class Marks:
             self.cuts.append((start, end, gap))
 
 
-def mark_admonitions(
-    text: str, start: int, marks: Marks, is_code: Callable[[int], bool]
-) -> None:
+def mark_admonitions(text: str, start: int, marks: Marks, is_code: Callable[[int], bool]) -> None:
     """Cut the `:::` lines down to their titles and keep each admonition whole."""
     if ":::" not in text:
         return
@@ -74,9 +72,7 @@ def _close(found: re.Match[str], marks: Marks, stack: list[tuple[int, int]]) -> 
         marks.whole.append((stack.pop()[1], found.end()))
 
 
-def mark_custom_ids(
-    text: str, start: int, marks: Marks, is_code: Callable[[int], bool]
-) -> None:
+def mark_custom_ids(text: str, start: int, marks: Marks, is_code: Callable[[int], bool]) -> None:
     """Cut `{#id}` from the ends of headings and remember it."""
     if "{#" not in text:
         return

@@ -94,7 +94,9 @@ def _load(block: str, source_file: str) -> object:
     except (ValueError, TypeError, RecursionError) as error:
         line, problem = 2, str(error)
     raise UnreadableFile(
-        source_file, f"the frontmatter is not valid YAML: {problem}; correct it (quote values)", line
+        source_file,
+        f"the frontmatter is not valid YAML: {problem}; correct it (quote values)",
+        line,
     )
 
 

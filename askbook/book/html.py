@@ -54,9 +54,7 @@ def mark_markdown(text: str, start: int) -> Marks | None:
     return marks
 
 
-def _code_and_html(
-    text: str, start: int
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _code_and_html(text: str, start: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     body = text[start:]
     code: list[int] = []
     html: list[int] = []

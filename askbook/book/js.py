@@ -120,4 +120,4 @@ def is_expression(content: str, *, starts_line: bool) -> bool:
     if not starts_line and "\n\n" in content:
         return False
     words = content.strip()
-    return len(words.split()) <= 1 and "," not in words or not _WORDS_ONLY.fullmatch(words)
+    return (len(words.split()) <= 1 and "," not in words) or not _WORDS_ONLY.fullmatch(words)

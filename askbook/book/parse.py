@@ -173,7 +173,9 @@ def _fill_gaps(text: str, blocks: list[Block]) -> Iterator[Block]:
             stop = text.find("\n", max(block.stop - 1, block.start)) + 1
             stop += len(_BLANK_LINES.match(text, stop)[0])
             if 0 < stop < block.end:
-                yield Block(block.kind, block.start, block.stop, stop, block.level, block.label, block.refs)
+                yield Block(
+                    block.kind, block.start, block.stop, stop, block.level, block.label, block.refs
+                )
                 yield Block(Kind.OTHER, stop, block.end, block.end)
                 continue
         yield block

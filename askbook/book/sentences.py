@@ -51,7 +51,9 @@ def _protected(text: str) -> list[tuple[int, int]]:
     return ranges
 
 
-def word_starts(text: str, start: int, end: int, points: IntArray, step: int, limit: int) -> list[int]:
+def word_starts(
+    text: str, start: int, end: int, points: IntArray, step: int, limit: int
+) -> list[int]:
     """Return offsets that cut `text[start:end]` between words into pieces of about `step` tokens.
 
     `points` are where tokens start. A word of more than `limit` tokens is cut inside, as

@@ -43,7 +43,9 @@ class Piece:
     closer: str = ""  # after a chunk that ends here
 
 
-_FENCE: Final = re.compile(r"([ \t>]*+)((?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)([^\n]*+)\n")
+_FENCE: Final = re.compile(
+    r"([ \t>]*+)((?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+)(`{3,}+|~{3,}+)([^\n]*+)\n"
+)
 _LONGEST_MARK: Final = 80  # characters of a fence's marks, or of what follows, that are repeated
 _LINE: Final = re.compile(r"[^\n]*+\n|[^\n]++")
 _QUOTE: Final = re.compile(r"[ \t]{0,40}>[ \t>]*+")

@@ -14,17 +14,183 @@ _ATTRIBUTE: Final = re.compile(
 _BRACE: Final = re.compile(r"\s*+(?:=\s*+)?\{")
 _END: Final = re.compile(r"\s*+(/?)>")
 
-_VOID: Final = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_VOID: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+    ]
+)
 _INLINE: Final = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp "
-    "small span strike strong sub sup time tt u var wbr".split()
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "kbd",
+        "label",
+        "mark",
+        "q",
+        "rp",
+        "rt",
+        "ruby",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ]
 )
 _BLOCK: Final = frozenset(
-    "address article aside audio blockquote body button canvas caption center colgroup datalist dd "
-    "details dialog div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 "
-    "head header hgroup html iframe legend li main map math menu meter nav noscript object ol optgroup "
-    "option output p path picture pre progress rect script search section select slot style summary svg "
-    "table tbody td template textarea tfoot th thead title tr ul video g circle line polygon".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "audio",
+        "blockquote",
+        "body",
+        "button",
+        "canvas",
+        "caption",
+        "center",
+        "colgroup",
+        "datalist",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "frame",
+        "frameset",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "header",
+        "hgroup",
+        "html",
+        "iframe",
+        "legend",
+        "li",
+        "main",
+        "map",
+        "math",
+        "menu",
+        "meter",
+        "nav",
+        "noscript",
+        "object",
+        "ol",
+        "optgroup",
+        "option",
+        "output",
+        "p",
+        "path",
+        "picture",
+        "pre",
+        "progress",
+        "rect",
+        "script",
+        "search",
+        "section",
+        "select",
+        "slot",
+        "style",
+        "summary",
+        "svg",
+        "table",
+        "tbody",
+        "td",
+        "template",
+        "textarea",
+        "tfoot",
+        "th",
+        "thead",
+        "title",
+        "tr",
+        "ul",
+        "video",
+        "g",
+        "circle",
+        "line",
+        "polygon",
+    ]
+)
+_OFTEN_ALONE: Final = frozenset(  # other names alone, such as <path> or <title>, are placeholders
+    [
+        "a",
+        "b",
+        "blockquote",
+        "br",
+        "center",
+        "dd",
+        "details",
+        "div",
+        "dt",
+        "em",
+        "font",
+        "hr",
+        "i",
+        "img",
+        "li",
+        "ol",
+        "p",
+        "span",
+        "strong",
+        "sub",
+        "summary",
+        "sup",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "u",
+        "ul",
+        "wbr",
+    ]
 )
 HTML_NAMES: Final = _VOID | _INLINE | _BLOCK
 SILENT: Final = frozenset({"script", "style"})  # their content is not for readers
@@ -45,11 +211,22 @@ class Tag:
     partner: Tag | None = None
 
     @property
+    def is_html(self) -> bool:
+        """Tell an HTML element from a component: `Details` is not `details` nor `DETAILS`."""
+        has_case = not (self.name.islower() or self.name.isupper())
+        return not has_case and self.name.lower() in HTML_NAMES
+
+    @property
+    def has_attributes(self) -> bool:
+        """Tell whether there is more in the tag than its name."""
+        return self.end - self.start > len(self.name) + len("</>")
+
+    @property
     def gap(self) -> str:
         """What may take the tag's place: nothing, a space, or (marked 0) a space between tags."""
-        if self.name in _INLINE:
+        if self.name.lower() in _INLINE:
             return ""
-        return " " if self.name in HTML_NAMES else "\0"
+        return " " if self.is_html else "\0"
 
 
 def read_tag(text: str, start: int, brace_end: Callable[[int], int]) -> Tag | None:
@@ -66,7 +243,7 @@ def read_tag(text: str, start: int, brace_end: Callable[[int], int]) -> Tag | No
                 return None
             continue
         found = _ATTRIBUTE.match(text, at)
-        if not found or not text[at].isspace() and text[at - 1] not in "\"'}":
+        if not found or (not text[at].isspace() and text[at - 1] not in "\"'}"):
             return None
         if found[1] == wanted and found.lastindex and found.lastindex > 1:
             readable = found.span(found.lastindex)
@@ -95,7 +272,7 @@ def pair(tags: Iterable[Tag]) -> None:
 
 def is_markup(tag: Tag, *, in_mdx: bool) -> bool:
     """Tell a tag from text that looks like one, such as `vector<int>` or `<your-name>`."""
-    if tag.name.lower() in HTML_NAMES:
-        return True
-    is_component = in_mdx or tag.name[:1].isupper() or "-" in tag.name
-    return is_component and (tag.partner is not None or (tag.is_empty and tag.name != ""))
+    is_closed = tag.partner is not None or (tag.is_empty and tag.name != "")
+    if tag.is_html:
+        return is_closed or tag.has_attributes or tag.name.lower() in _OFTEN_ALONE
+    return is_closed and (in_mdx or tag.name[:1].isupper() or "-" in tag.name)

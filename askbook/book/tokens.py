@@ -57,7 +57,9 @@ def _encode(text: str) -> npt.NDArray[np.uint32]:
     except ValueError:
         # Thousands of blanks in a row overflow tiktoken's regex; cut there, it can't encode them.
         pieces = _cut_long_blanks(text)
-        return np.concatenate([_encoding().encode_to_numpy(p, disallowed_special=()) for p in pieces])
+        return np.concatenate(
+            [_encoding().encode_to_numpy(p, disallowed_special=()) for p in pieces]
+        )
 
 
 def _cut_long_blanks(text: str) -> list[str]:

@@ -42,7 +42,9 @@ class Split:
     @property
     def reason(self) -> str:
         """Say why, for people."""
-        return f"{self.kind} of {self.tokens:,} tokens, more than the maximum of {self.max_tokens:,}"
+        return (
+            f"{self.kind} of {self.tokens:,} tokens, more than the maximum of {self.max_tokens:,}"
+        )
 
 
 class Units:

@@ -91,7 +91,9 @@ class Given:
             return "A2"
         text = " ".join(str(part) for part in _parts(found[1]))
         levels = [level.upper() for level in _LEVEL.findall(text)]
-        levels += [_LEVEL_WORDS[w] for w in re.split(r"\s*[-–,/]\s*", text.lower()) if w in _LEVEL_WORDS]
+        levels += [
+            _LEVEL_WORDS[w] for w in re.split(r"\s*[-–,/]\s*", text.lower()) if w in _LEVEL_WORDS
+        ]
         if not levels:
             self._refuse(*found, ", ".join(PROFICIENCY_LEVELS))
         return min(levels)
@@ -111,7 +113,11 @@ class Given:
             return None
         words = _WORDS.findall(" ".join(str(part) for part in _parts(found[1])).lower())
         named = [_DIFFICULTY_WORDS[word] for word in words if word in _DIFFICULTY_WORDS]
-        return min(named, key=DIFFICULTIES.index) if named else self._refuse(*found, ", ".join(DIFFICULTIES))
+        return (
+            min(named, key=DIFFICULTIES.index)
+            if named
+            else self._refuse(*found, ", ".join(DIFFICULTIES))
+        )
 
     def number(self, meaning: str, allowed: range) -> int | None:
         """Return a chapter or lesson number. Words without a number are a name, not one."""

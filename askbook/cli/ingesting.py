@@ -13,6 +13,7 @@ from askbook.models import Action, Mode
 
 if TYPE_CHECKING:
     from flows.diff import Plan
+    from flows.estimate import Estimate
     from flows.run import RunSpec
 
 _SHOWN_ACTIONS = (Action.NEW, Action.MODIFIED, Action.MOVED, Action.DELETED)
@@ -51,7 +52,9 @@ def ingest(
     spec = RunSpec(settings, book_dir or settings.book_dir, name, Mode(mode), force)
     plan = plan_now(spec)
     if dry_run:
-        _show_plan(plan, as_json=as_json)
+        from flows.estimate import estimate
+
+        _show_plan(plan, estimate(spec, plan), as_json=as_json)
         return
     report: dict[str, Any]
     if plan.is_empty:
@@ -69,7 +72,9 @@ def ingest(
 def _run_flow(spec: RunSpec, *, quiet: bool) -> dict[str, Any]:
     """The Prefect flow in this process; its own errors come out as they are."""
     from flows.environment import prepare_prefect
+    from flows.gates import gatekeeper
 
+    gatekeeper()  # Great Expectations and Prefect are slow to import: side by side
     prepare_prefect(spec.settings)
     if not quiet:
         from askbook.cli.bars import show_progress
@@ -86,21 +91,26 @@ def _run_flow(spec: RunSpec, *, quiet: bool) -> dict[str, Any]:
     return result
 
 
-def _show_plan(plan: Plan, *, as_json: bool) -> None:
+def _show_plan(plan: Plan, cost: Estimate, *, as_json: bool) -> None:
     if as_json:
         steps = [
             {"action": s.action.value, "source_file": s.source_file, "reason": s.reason}
             for s in plan.steps
             if s.action is not Action.UNCHANGED
         ]
-        print_json({"files": plan.counts, "steps": steps})
+        print_json({"files": plan.counts, "estimate": cost, "steps": steps})
         return
     click.echo(_counts(plan.counts))
     changes = plan.of(*_SHOWN_ACTIONS)
     for step in changes[:_SHOWN_FILES]:
         click.echo(f"  {step.action.value:<9} {step.source_file}  ({step.reason})")
+        for line in cost.first_lines.get(step.source_file, []):
+            click.echo(f"            + {line}")
     if len(changes) > _SHOWN_FILES:
         click.echo(f"  … and {len(changes) - _SHOWN_FILES} more")
+    prices = ", ".join(f"{model} ${usd:.4f}" for model, usd in cost.usd.items())
+    click.echo(f"chunks: {cost.embed} to embed ({cost.tokens} tokens), {cost.reuse} to reuse")
+    click.echo(f"estimated cost: {prices}")
     _show_quarantined(
         [
             {"source_file": q.source_file, "reason": q.reason, "line": q.line}

@@ -188,7 +188,7 @@ class ServerIndex:
                     with_vectors=True,
                 )
                 points = [
-                    models.PointStruct(id=r.id, vector=r.vector or {}, payload=r.payload)  # type: ignore[arg-type]
+                    models.PointStruct(id=r.id, vector=r.vector or {}, payload=r.payload)
                     for r in records
                 ]
                 if points:

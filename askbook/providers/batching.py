@@ -76,7 +76,7 @@ async def embed_in_batches(
             for batch in batches(texts, embedder.limits):
                 await slots.acquire()
                 calls.start_soon(one, batch)
-    except* Exception as errors:
+    except* Exception as errors:  # noqa: BLE001 - only unpacks the group
         raise errors.exceptions[0] from None
 
 

@@ -17,9 +17,7 @@ class OpenAIEmbedder:
     model = "text-embedding-3-small"
     dimensions = 1536
     relevance_floor = 0.2
-    limits = BatchLimits(
-        texts=2048, tokens=300_000, concurrency=4, usd_per_million_tokens=0.02
-    )
+    limits = BatchLimits(texts=2048, tokens=300_000, concurrency=4, usd_per_million_tokens=0.02)
 
     def __init__(self, api_key: str, *, base_url: str | None = None, timeout: float = 30.0) -> None:
         self._client = AsyncOpenAI(

@@ -62,6 +62,11 @@ EMBEDDERS: Mapping[str, Callable[[Settings], Embedder]] = {
     "cohere": _cohere,
     "openai": _openai,
 }
+PRICES: Mapping[str, float] = {  # USD per million tokens, list prices, for estimates
+    "all-MiniLM-L6-v2": 0.0,
+    "embed-english-v3.0": 0.10,
+    "text-embedding-3-small": 0.02,
+}
 WRITERS: Mapping[str, Callable[[Settings, Embedder], Writer]] = {
     "extractive": _extractive,
 }

@@ -8,7 +8,9 @@ from sqlalchemy import Connection, text
 def purge(connection: Connection, *, days: int) -> dict[str, int]:
     """Remove sessions without activity for so many days, with all they hold, and old limits."""
     sessions = connection.execute(
-        text("DELETE FROM chat_sessions WHERE last_activity_at < now() - make_interval(days => :d)"),
+        text(
+            "DELETE FROM chat_sessions WHERE last_activity_at < now() - make_interval(days => :d)"
+        ),
         {"d": days},
     )
     limits = connection.execute(

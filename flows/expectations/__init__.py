@@ -6,6 +6,7 @@
 
 gates.py     what is expected of each table
 columns.py   what is computed first, so that Great Expectations can check it by column
+expect.py    the expectations in use, by short names
 engine.py    runs the expectations: one quiet context per process, imported when it is needed
 results.py   what a gate found, for logs, job rows and Prefect artifacts
 docs.py      the page that is kept with the run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def missing_fields(
-    table: pa.Table, required: Iterable[str], where: Flags | None = None
-) -> Objects:
-    """By row, the names of the required fields that are null; None where none is."""
+def missing_fields(table: pa.Table, required: Mapping[str, Flags | None]) -> Objects:
+    """By row, the names of the fields that are null but must not be; None where all are there.
+
+    A field is required in the rows that its flags name, or in all.
+    """
     found = np.full(table.num_rows, None, dtype=object)
-    for name in required:
+    for name, where in required.items():
         if table[name].null_count:
             null: Flags = pc.is_null(table[name]).to_numpy()
             for row in np.flatnonzero(null if where is None else null & where):
@@ -59,28 +60,23 @@ def chain_breaks(table: pa.Table) -> Objects:
         return np.empty(0, dtype=object)
     files, index = _codes(table["source_file"]), _integers(table["chunk_index"])
     order = np.lexsort((index, files))
-    ids, before, after, index = (
-        values[order]
-        for values in (
-            _objects(table["id"]),
-            _objects(table["prev_chunk_id"]),
-            _objects(table["next_chunk_id"]),
-            index,
-        )
-    )
-    first = np.append(True, np.diff(files[order]) != 0)  # noqa: FBT003 - a value, not a switch
-    last = np.append(first[1:], True)  # noqa: FBT003
+    ids = _objects(table["id"])[order]
+    before = _objects(table["prev_chunk_id"])[order]
+    after = _objects(table["next_chunk_id"])[order]
+    first = np.append([True], np.diff(files[order]) != 0)
+    last = np.append(first[1:], [True])
+    nothing = np.full(len(ids), None, dtype=object)
     rows = np.arange(len(ids))
     position = rows - np.maximum.accumulate(np.where(first, rows, 0))
 
-    found = np.full(len(ids), None, dtype=object)
-    found[after != np.where(last, None, np.roll(ids, -1))] = "next_chunk_id is not the chunk after"
-    found[before != np.where(first, None, np.roll(ids, 1))] = (
-        "prev_chunk_id is not the chunk before"
+    found = nothing.copy()
+    found[after != np.where(last, nothing, np.roll(ids, -1))] = "next_chunk_id is not the one after"
+    found[before != np.where(first, nothing, np.roll(ids, 1))] = (
+        "prev_chunk_id is not the one before"
     )
-    found[last & (after != None)] = "the last chunk has a next_chunk_id"  # noqa: E711 - by element
-    found[first & (before != None)] = "the first chunk has a prev_chunk_id"  # noqa: E711
-    found[index != position] = "chunk_index is not its position in the file"
+    found[last & (after != nothing)] = "the last chunk has a next_chunk_id"
+    found[first & (before != nothing)] = "the first chunk has a prev_chunk_id"
+    found[index[order] != position] = "chunk_index is not its position in the file"
     breaks = np.empty_like(found)
     breaks[order] = found
     return breaks
@@ -92,18 +88,12 @@ def squared_norms(vectors: pa.ChunkedArray, dimensions: int) -> tuple[Floats, Fl
     The length of a vector of other dimensions is left NaN, as is that of one with a NaN in it.
     """
     array = vectors.combine_chunks()
-    right: Flags = pc.fill_null(lengths(array) == dimensions, False).to_numpy(zero_copy_only=False)  # noqa: FBT003
+    right: Flags = pc.list_value_length(array).fill_null(-1).to_numpy() == dimensions
     whole = array if right.all() else array.filter(pa.array(right))
     values = whole.flatten().to_numpy(zero_copy_only=False).reshape(-1, dimensions)
     squares = np.full(len(right), np.nan)
     squares[right] = np.einsum("ij,ij->i", values, values, dtype=np.float64)
     return squares, right
-
-
-def rows_without(have: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Flags:
-    """By wanted row, whether it is missing from what there is."""
-    flags: Flags = pc.invert(pc.is_in(wanted, value_set=have)).to_numpy()
-    return flags
 
 
 def _codes(column: pa.ChunkedArray) -> Integers:

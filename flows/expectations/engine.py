@@ -16,7 +16,9 @@ from flows.expectations.results import Failure
 if TYPE_CHECKING:
     import pandas as pd
     from great_expectations.core.batch_definition import BatchDefinition
+    from great_expectations.core.expectation_validation_result import ExpectationValidationResult
     from great_expectations.expectations.expectation import Expectation
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
 SAMPLE_ROWS = 5
 SAMPLE_CHARACTERS = 80
@@ -35,12 +37,12 @@ def failures_of(
 ) -> tuple[Failure, ...]:
     """The expectations that do not hold, in their order; `keys` name a row to a reader."""
     failed = _validate(frame, expectations, "BOOLEAN_ONLY")
-    doubtful = [each for each in expectations if _label(each) in failed]
+    doubtful = [each for each in expectations if _label(each.configuration) in failed]
     if not doubtful:
         return ()
     details = _validate(frame, doubtful, "SUMMARY")
     return tuple(
-        _failure(frame, each, details.get(_label(each), {}), keys) for each in doubtful
+        _failure(frame, each, details[_label(each.configuration)], keys) for each in doubtful
     )
 
 
@@ -72,11 +74,9 @@ def _validate(
             },
         )
     return {
-        _label_of(each.expectation_config.type, each.expectation_config.kwargs): (
-            each.result or {"exception": _exception(each.exception_info)}
-        )
+        _label(each.expectation_config): each.result or {"exception": _exception(each)}
         for each in outcome.results
-        if not each.success
+        if not each.success and each.expectation_config
     }
 
 
@@ -84,11 +84,11 @@ def _failure(
     frame: pd.DataFrame, expectation: Expectation, result: Mapping[str, Any], keys: Sequence[str]
 ) -> Failure:
     kwargs = expectation.configuration.kwargs
-    own = [kwargs[name] for name in ("column", "column_A", "column_B") if name in kwargs]
+    own = _columns(kwargs)
     shown = list(dict.fromkeys([*keys, *own]))
     rows = frame.iloc[_positions(frame, kwargs, result)][shown].to_dict("records") if own else []
     return Failure(
-        _label(expectation),
+        _label(expectation.configuration),
         _observed(frame, result),
         [{str(name): _short(value) for name, value in row.items()} for row in rows],
     )
@@ -101,7 +101,7 @@ def _positions(
     if "partial_unexpected_index_list" in result:
         return list(result["partial_unexpected_index_list"])[:SAMPLE_ROWS]
     if "observed_value" in result:
-        order = frame[kwargs["column"]].argsort(kind="stable").tolist()
+        order: list[int] = frame[kwargs["column"]].argsort(kind="stable").tolist()
         return order[::-1][:SAMPLE_ROWS] if "max_value" in kwargs else order[:SAMPLE_ROWS]
     return []
 
@@ -118,27 +118,26 @@ def _observed(frame: pd.DataFrame, result: Mapping[str, Any]) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _exception(info: Mapping[str, Any]) -> str:
+def _exception(result: ExpectationValidationResult) -> str:
     """The message of the first exception that Great Expectations noted."""
-    nested = [each for each in info.values() if isinstance(each, Mapping)]
-    message = (nested[0] if nested else info).get("exception_message")
-    return str(message)[:SAMPLE_CHARACTERS]
+    info = result.exception_info
+    noted = next((each for each in info.values() if isinstance(each, Mapping)), info)
+    return str(_short(noted.get("exception_message")))
 
 
-def _label(expectation: Expectation) -> str:
-    configuration = expectation.configuration
-    return _label_of(configuration.type, configuration.kwargs)
-
-
-def _label_of(kind: str, kwargs: Mapping[str, Any]) -> str:
+def _label(configuration: ExpectationConfiguration) -> str:
     """As in `expect_column_values_to_be_between(chapter, min_value=0)`."""
-    columns = [str(kwargs[name]) for name in ("column", "column_A", "column_B") if name in kwargs]
+    kwargs = configuration.kwargs
     bounds = [
         f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
         for name in ("min_value", "max_value", "value_set", "regex")
         if (value := kwargs.get(name)) is not None
     ]
-    return f"{kind}({', '.join(columns + bounds)})"
+    return f"{configuration.type}({', '.join([*_columns(kwargs), *bounds])})"
+
+
+def _columns(kwargs: Mapping[str, Any]) -> list[str]:
+    return [kwargs[name] for name in ("column", "column_A", "column_B") if name in kwargs]
 
 
 def _short(value: Any) -> object:  # noqa: ANN401 - whatever a cell holds

@@ -56,13 +56,9 @@ class GateResult:
 
     def markdown(self) -> str:
         """A heading, and a table of what failed."""
-        verdict = "passed" if self.passed else "failed"
-        lines = [
-            f"### {self.gate}: {verdict}",
-            "",
-            f"{self.expectations} expectations on {self.checked} rows, "
-            f"{len(self.failures)} failed.",
-        ]
+        verdict = f"{len(self.failures)} failed" if self.failures else "all hold"
+        asked = f"{self.expectations} expectations on {self.checked} rows"
+        lines = [f"### {self.gate}", "", f"{asked}: {verdict}."]
         if self.failures:
             lines += ["", "| expectation | observed | sample rows |", "|---|---|---|"]
             lines += [_markdown_row(failure) for failure in self.failures]
@@ -93,10 +89,8 @@ def row_text(row: dict[str, object]) -> str:
 
 
 def _message(result: GateResult) -> str:
-    lines = [
-        f"The {result.gate} gate failed: {len(result.failures)} of {result.expectations} "
-        f"expectations on {result.checked} rows."
-    ]
+    asked = f"{result.expectations} expectations on {result.checked} rows"
+    lines = [f"The {result.gate} gate failed: {len(result.failures)} of {asked}."]
     for failure in result.failures[:FAILURES_IN_MESSAGE]:
         lines.append(f"- {failure.expectation}: {failure.observed}")
         lines += [f"    {row_text(row)}" for row in failure.rows[:ROWS_IN_MESSAGE]]

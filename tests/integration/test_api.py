@@ -12,7 +12,9 @@ pytestmark = pytest.mark.xdist_group("api")
 
 @pytest.fixture(scope="module")
 def client(indexed_home: Installation):
-    with TestClient(create_app(Settings(home=indexed_home.home, embedder="hashing", book_id="book"))) as made:
+    with TestClient(
+        create_app(Settings(home=indexed_home.home, embedder="hashing", book_id="book"))
+    ) as made:
         yield made
 
 

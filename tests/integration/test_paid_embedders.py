@@ -40,18 +40,22 @@ def test_cohere_is_told_passages_from_questions():
 
 @by_provider
 def test_429_is_transient_and_says_how_long_to_wait(make, reply, dimensions):
-    with serving(lambda _: (429, {"Retry-After": "3"}, {"message": "slow down"})) as wire:
-        with pytest.raises(ProviderUnavailable) as caught:
-            anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])
+    with (
+        serving(lambda _: (429, {"Retry-After": "3"}, {"message": "slow down"})) as wire,
+        pytest.raises(ProviderUnavailable) as caught,
+    ):
+        anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])
     assert caught.value.retry_after == 3.0
     assert len(wire.requests) == 1  # retries are ours, not the client's
 
 
 @by_provider
 def test_a_refused_key_is_terminal(make, reply, dimensions):
-    with serving(lambda _: (401, {}, {"message": "invalid api token"})) as wire:
-        with pytest.raises(ProviderError, match="Check the API key"):
-            anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])
+    with (
+        serving(lambda _: (401, {}, {"message": "invalid api token"})) as wire,
+        pytest.raises(ProviderError, match="Check the API key"),
+    ):
+        anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])
 
 
 @by_provider
@@ -64,6 +68,8 @@ def test_a_server_that_is_away_is_transient(make, reply, dimensions):
 
 @by_provider
 def test_vectors_of_the_wrong_length_are_an_error(make, reply, dimensions):
-    with serving(lambda body: (200, {}, reply(body, 8))) as wire:
-        with pytest.raises(ProviderError, match=f"expected {dimensions}"):
-            anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])
+    with (
+        serving(lambda body: (200, {}, reply(body, 8))) as wire,
+        pytest.raises(ProviderError, match=f"expected {dimensions}"),
+    ):
+        anyio.run(make("key", base_url=wire.address).embed_passages, ["a"])

@@ -13,7 +13,9 @@ from askbook.book.tokens import count_tokens
 from askbook.models import Chunk, ChunkSettings
 
 _PARSER = pyromark.Markdown(
-    options=pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_FOOTNOTES | pyromark.Options.ENABLE_MATH
+    options=pyromark.Options.ENABLE_TABLES
+    | pyromark.Options.ENABLE_FOOTNOTES
+    | pyromark.Options.ENABLE_MATH
 )
 _MARKUP = re.compile(r"[<{}]|:::|\[\^|&|`{3}|~{3}|\|")
 

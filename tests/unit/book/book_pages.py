@@ -67,7 +67,9 @@ _quote = _prose.map(lambda p: _quoted(p + "\n\n— An Author"))
 _alert = _prose.map(lambda p: _quoted("[!NOTE]\n" + p))
 _math = _word.map(lambda w: f"$$\n\\frac{{{w}}}{{2}}\n$$")
 _admonition = st.tuples(_title, _prose).map(lambda a: f":::tip[{a[0]}]\n\n{a[1]}\n\n:::")
-_note = st.tuples(st.integers(1, 3), _sentence).map(lambda n: f"Told[^{n[0]}].\n\n[^{n[0]}]: {n[1]}")
+_note = st.tuples(st.integers(1, 3), _sentence).map(
+    lambda n: f"Told[^{n[0]}].\n\n[^{n[0]}]: {n[1]}"
+)
 _tabs = st.tuples(_title, _prose).map(
     lambda t: f'<Tabs>\n  <TabItem value="a" label="{t[0]}">\n\n    {t[1]}\n\n  </TabItem>\n</Tabs>'
 )
@@ -88,4 +90,14 @@ pages = st.tuples(
 settings_ = st.sampled_from(
     [SMALL, COMPACT, ChunkSettings("t", 40, 64, 20, 16), ChunkSettings("t", 100, 128, 64, 20)]
 )
+# Nothing that can be typed may break a page: marks of all sorts, in any order.
+noise = st.lists(
+    st.sampled_from(
+        ["`", "```", "~~~", "<", ">", "</", "/>", "<a>", "<A>", "{", "}", "{/*", "*/}", "<!--", "-->",
+         "$", "$$", "*", "_", "[", "]", "(", ")", "[^1]", "[^1]: ", "|", "|-|", "#", "# ", "- ", "1. ",
+         "> ", ":::", ":::note", "\n", "\n\n", "\r\n", "\r", "\t", "    ", " ", "a", "word", "A b. C",
+         "import a from 'a'", "export const a = {", "'", '"', "\\", "é", "机", "😀", "\ufeff", "---", "==="]
+    ),
+    max_size=60,
+).map("".join)  # fmt: skip
 names = st.sampled_from(["part/page.md", "part/page.mdx"])

@@ -9,15 +9,16 @@ from markdown_it import MarkdownIt
 
 _PARSER = MarkdownIt("commonmark").enable("table")
 _FENCE = re.compile(
-    r"^([ \t>]*(?:[-*+] +|\d+\. +)?)(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)", re.S | re.M
+    r"^([ \t>]*(?:[-*+] +|\d+\. +)?)(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
 _GOES = re.compile(
     r"\{/\*.*?\*/\}|<!--.*?-->|^import\s[^\n]*|^export\s.*?(?=\n\n|\Z)|\{#[^{}\n]*\}[ \t]*$"
     r"|</?[A-Za-z](?:[^<>{}\"']|\"[^\"]*\"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\}|\{\[.*?\]\})*>"
     r"|^[ \t>]*:{3,}[ \t]*[\w-]*|\{[^{}\n]*\}",
-    re.S | re.M,
+    re.DOTALL | re.MULTILINE,
 )
-_INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
+_INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -37,7 +38,7 @@ def readable_words(body: str) -> Counter[str]:
 
 def _prose(text: str) -> str:
     text = _INLINE_CODE.sub(lambda code: re.sub(r"[<>{}]", " ", code[0]), text)
-    text = re.sub(r"^[ \t]+", "", _GOES.sub(" ", text), flags=re.M)
+    text = re.sub(r"^[ \t]+", "", _GOES.sub(" ", text), flags=re.MULTILINE)
     return "\n".join(_shown(token) for token in _PARSER.parse(text))
 
 
@@ -45,4 +46,6 @@ def _shown(token) -> str:
     if token.type != "inline":
         return token.content
     kept = ("text", "code_inline", "image", "html_inline")
-    return "".join(c.content if c.type in kept else " " * (c.type.endswith("break")) for c in token.children)
+    return "".join(
+        c.content if c.type in kept else " " * (c.type.endswith("break")) for c in token.children
+    )

@@ -1,16 +1,18 @@
 """Invariants of chunking, on generated pages, on the sample book and on real books."""
 
 import pytest
-from book_invariants import check, cut_structures, lost_words, uncovered
+from book_invariants import (
+    check, check_chain, check_counts, check_ids, cut_structures, lost_words, uncovered,
+)  # fmt: skip
 from book_pages import (
-    COMPACT, CORPORA, SAMPLE_BOOK, SMALL, chunks_of, names, pages, real_pages, settings_,
+    COMPACT, CORPORA, SAMPLE_BOOK, SMALL, chunks_of, lesson_of, names, noise, pages, real_pages,
+    settings_,
 )  # fmt: skip
 from book_words import readable_words, words
 from hypothesis import given, settings
 
 from askbook.book.chunk import PRESETS, chunk_lesson_with_report
 from askbook.book.frontmatter import body_start
-from book_pages import lesson_of
 
 FOLDERS = [SAMPLE_BOOK, *(sorted(CORPORA.iterdir()) if CORPORA.is_dir() else [])]
 # A second parser glues `a`s to one word and does not know template literals in JSX.
@@ -22,6 +24,18 @@ ORACLE_DIFFERS = 15  # words per book, all looked at
 def test_every_generated_page_keeps_all_invariants(page, sizes, name):
     chunks = chunks_of(page, sizes, name)
     check(page, chunks, sizes)
+
+
+@given(noise, settings_, names)
+@settings(max_examples=150)
+def test_no_sequence_of_marks_breaks_a_page(page, sizes, name):
+    text = page.removeprefix("---")  # frontmatter may refuse, the body never does
+    chunks = chunks_of(text, sizes, name)
+    check_counts(chunks, sizes)
+    check_ids(chunks)
+    check_chain(chunks)
+    for chunk in chunks:
+        assert 0 <= chunk.start_char_offset < chunk.end_char_offset <= len(text)
 
 
 @given(pages, settings_, names)

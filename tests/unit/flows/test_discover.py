@@ -105,14 +105,13 @@ def test_files_below_a_folder_that_cannot_be_read_are_not_taken_for_deleted(fold
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux allows such names")
 def test_a_name_that_is_not_text_is_quarantined(folder):
-    with open(os.fsencode(folder) + b"/b\xff.md", "wb") as handle:
-        handle.write(b"# Bad name\n")
+    (folder / os.fsdecode(b"b\xff.md")).write_bytes(b"# Bad name\n")
     (told,) = reasons(survey(folder)).values()
     assert "rename it" in told
 
 
 def test_a_folder_without_pages_is_an_error(tmp_path):
-    with pytest.raises(BookError, match="no .md or .mdx"):
+    with pytest.raises(BookError, match=r"no \.md or \.mdx"):
         survey(tmp_path)
 
 
