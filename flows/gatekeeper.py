@@ -12,7 +12,7 @@ import pyarrow as pa
 from flows import expectations
 from flows.checkpoints import Checkpoints
 from flows.expectations import GateResult, GateSettings
-from flows.tables import INDEX
+from flows.tables import INDEX, vectors_schema
 
 
 def answer(question: dict[str, Any]) -> GateResult:
@@ -25,7 +25,8 @@ def answer(question: dict[str, Any]) -> GateResult:
     checkpoints = Checkpoints(question["folder"])
     if question["gate"] == "embeddings":
         prefix = f"vectors-{question['part'].removeprefix('chunks-')}-"
-        vectors = pa.concat_tables(checkpoints.read_all(prefix))
+        empty = vectors_schema(question["dimensions"]).empty_table()  # a shard of empty pages
+        vectors = pa.concat_tables([empty, *checkpoints.read_all(prefix)])
         chunks = checkpoints.read(
             question["part"], ["id", "embedded_hash", "source_file", "chunk_index"]
         )

@@ -13,6 +13,8 @@ import yaml
 from askbook.errors import UnreadableFile
 
 _OPENING: Final = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n")
+# After a blank line, words that are no `key:` mean that the first `---` is just a rule.
+_PROSE: Final = re.compile(r"(?:[ \t]*\r?\n)+(?![ \t]*(?:#|---|[\w\"'-]+[ \t]*[:=](?:\s|$)))")
 _TOP_LEVEL_KEY: Final = re.compile(r"^([^\s#:\[\]{}\"'][^:\n]*?)[ \t]*[:=]", re.MULTILINE)
 _MAX_DEPTH: Final = 100
 _DEPTH_MATTERS_FROM: Final = 500  # fewer structure characters cannot nest dangerously deep
@@ -75,7 +77,9 @@ def body_start(text: str) -> int:
 
 def _find(text: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
     opening = _OPENING.match(text)
-    return opening, _closing(opening[1]).search(text, opening.end()) if opening else None
+    if not opening or _PROSE.match(text, opening.end()):
+        return None, None
+    return opening, _closing(opening[1]).search(text, opening.end())
 
 
 def _closing(mark: str) -> re.Pattern[str]:

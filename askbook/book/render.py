@@ -41,6 +41,8 @@ class Renderer:
         if begin >= end:
             return None
         body, is_slice = self._body(first, last, begin, end)
+        if not body:
+            return None
         if is_slice and not opener and not closer:
             return Draft(body, self.counts.exact(begin, end), begin, end)
         text = opener + body + (f"\n{closer}" if closer else "")

@@ -57,7 +57,6 @@ class Units:
         self.max = max_tokens
         self.units: list[Unit] = []
         self.splits: list[Split] = []
-        self._moved = self._labels_that_move()
         starts = [block.start for block in page.blocks]
         before = counts.before([*starts, len(page.text)])
         self._costs = [after - first for first, after in zip(before, before[1:], strict=False)]
@@ -68,21 +67,22 @@ class Units:
         for block, cost in zip(self.page.blocks, self._costs, strict=True):
             self._add(block, cost)
             self._headings = self._headings + cost if block.kind is Kind.HEADING else 0
+        self._stay()
         for start, end in whole:
             self._keep_whole(start, end)
         return self.units
 
-    def _labels_that_move(self) -> set[str]:
-        referred = {ref for block in self.page.blocks for ref in block.refs}
-        return {
-            block.label
-            for block in self.page.blocks
-            if block.kind is Kind.FOOTNOTE and block.label in referred and self.notes.moves(block)
-        }
+    def _stay(self) -> None:
+        """Leave the definitions that no chunk carries away where they are."""
+        carried = set(self.notes.carried(tuple(ref for unit in self.units for ref in unit.refs)))
+        for unit in self.units:
+            if unit.note and unit.note not in carried:
+                unit.cost, unit.rank = self.notes.by_label[unit.note].tokens, Rank.BLOCK
+                unit.note = ""
 
     def _add(self, block: Block, cost: int) -> None:
         rank = self._rank(block, cost)
-        if block.kind is Kind.FOOTNOTE and block.label in self._moved and self.notes.moves(block):
+        if block.kind is Kind.FOOTNOTE and self.notes.moves(block):
             rank = Rank.NEVER if self.units else rank
             self.units.append(Unit(block.start, 0, rank, block.kind, note=block.label))
             return

@@ -250,10 +250,9 @@ def test_a_spoilt_chunk_fails_exactly_its_expectation_and_is_shown(
 
 
 def test_chunks_with_one_id_are_both_shown(chunks):
+    first = [row for row in chunks if row["source_file"] == chunks[0]["source_file"]]
     twins = [
-        row | {"source_file": "copy.md"}
-        for row in chunks
-        if row["source_file"] == chunks[0]["source_file"]
+        row | {"source_file": "copy.md", "text": f"another text {n}"} for n, row in enumerate(first)
     ]
     failure = only_failure(chunk_gate([*chunks, *twins]))
     assert failure.expectation == "expect_column_values_to_be_unique(id)"
@@ -542,7 +541,7 @@ def test_the_page_kept_with_the_run_stands_alone_and_escapes_values(tmp_path, co
 
 def test_gates_print_nothing():
     script = """
-import threading, pyarrow as pa
+import pyarrow as pa
 from flows.expectations import GateSettings, check_index, preload
 preload()
 good = pa.table({"source_file": ["a"], "expected": [1], "found": [1]})

@@ -1,6 +1,7 @@
 """Batches within the provider's limits; retries of transient errors only."""
 
 import anyio
+import anyio.lowlevel
 import numpy as np
 import pytest
 import stamina
@@ -11,7 +12,7 @@ from askbook.book.tokens import count_tokens
 from askbook.errors import ProviderError, ProviderUnavailable
 from askbook.ports import BatchLimits
 from askbook.providers.answers import checked_vectors, failure, retry_after
-from askbook.providers.batching import batches, embed_batch
+from askbook.providers.batching import Rate, batches, embed_in_batches
 
 
 @given(st.lists(st.text(max_size=30)), st.integers(1, 5), st.none() | st.integers(1, 20))
@@ -26,17 +27,32 @@ def test_batches_keep_order_lose_nothing_and_respect_the_limits(texts, most, tok
 class Flaky:
     """An embedder that fails a few times before it answers."""
 
+    model = "flaky"
     dimensions = 2
 
-    def __init__(self, *errors: Exception) -> None:
+    def __init__(self, *errors: Exception, limits: BatchLimits | None = None) -> None:
+        self.limits = limits or BatchLimits()
         self.errors = list(errors)
         self.calls = 0
+        self.running = self.most_running = 0
 
     async def embed_passages(self, texts):
         self.calls += 1
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        for _ in range(10):  # let the others start
+            await anyio.lowlevel.checkpoint()
+        self.running -= 1
         if self.errors:
             raise self.errors.pop(0)
         return np.ones((len(texts), 2), dtype=np.float32)
+
+
+def embed_all(embedder, texts) -> list[str]:
+    """Run to the end; returns the texts that were delivered."""
+    done: list[str] = []
+    anyio.run(embed_in_batches, embedder, texts, lambda batch, vectors: done.extend(batch))
+    return done
 
 
 @pytest.fixture(autouse=True)
@@ -47,22 +63,39 @@ def _no_waiting():
 
 def test_transient_errors_are_retried():
     embedder = Flaky(ProviderUnavailable("busy"), ProviderUnavailable("busy", retry_after=0.0))
-    assert anyio.run(embed_batch, embedder, ["a"]).shape == (1, 2)
+    assert embed_all(embedder, ["a"]) == ["a"]
     assert embedder.calls == 3
 
 
 def test_terminal_errors_are_not():
     embedder = Flaky(ProviderError("wrong key"))
-    with pytest.raises(ProviderError):
-        anyio.run(embed_batch, embedder, ["a"])
+    with pytest.raises(ProviderError, match="wrong key"):
+        embed_all(embedder, ["a"])
     assert embedder.calls == 1
 
 
 def test_a_provider_that_stays_away_is_given_up():
     embedder = Flaky(*[ProviderUnavailable("busy")] * 50)
     with pytest.raises(ProviderUnavailable):
-        anyio.run(embed_batch, embedder, ["a"])
+        embed_all(embedder, ["a"])
     assert embedder.calls == 6
+
+
+def test_several_calls_run_at_a_time_but_not_more_than_allowed():
+    embedder = Flaky(limits=BatchLimits(texts=1, concurrency=3))
+    texts = [str(n) for n in range(20)]
+    assert sorted(embed_all(embedder, texts)) == sorted(texts)
+    assert embedder.most_running == 3
+
+
+def test_a_rate_spreads_inputs_over_the_minute():
+    now = 100.0
+    rate = Rate(per_minute=120, clock=lambda: now)  # one input every half second
+    assert rate.reserve(10) == 0.0
+    assert rate.reserve(4) == 5.0
+    now = 106.0
+    assert rate.reserve(1) == 1.0
+    assert Rate(per_minute=None).reserve(10_000) == 0.0
 
 
 @pytest.mark.parametrize(

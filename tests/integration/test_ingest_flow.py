@@ -1,0 +1,295 @@
+"""The ingest flow on real parts, in this process: what changes, what stays, what stops it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from wire import cohere_reply, serving
+
+from askbook.errors import AskbookError, ProviderError, ProviderUnavailable, RunRefused
+from askbook.models import ChunkFilter, Mode
+from askbook.settings import load_settings
+from askbook.store import documents, jobs
+from flows.repair import reconcile, rollback
+from flows.run import parts_for
+
+pytestmark = pytest.mark.xdist_group("flow")
+
+LESSON = Path("module-1-ros2/chapter-1-ros2-graph/02-topics-and-qos.mdx")
+
+
+class Library:
+    """One home and one book, ingested through the Prefect flow in this process."""
+
+    def __init__(self, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.book = book
+        self.set = lambda name, value: monkeypatch.setenv(f"ASKBOOK_{name}", str(value))
+
+    def ingest(self, mode: Mode = Mode.INCREMENTAL, *, force: bool = False):
+        from flows.ingest import ingest
+
+        return ingest(book_dir=str(self.book), book_id="book", mode=mode, force=force)
+
+    @property
+    def parts(self):
+        return parts_for(load_settings())
+
+    @property
+    def texts(self) -> set[str]:
+        return {
+            str(c.payload["text"]) for c in self.parts.index.scroll(ChunkFilter(book_id="book"))
+        }
+
+    @property
+    def version(self) -> str | None:
+        return next((v.name for v in self.parts.index.versions() if v.current), None)
+
+    @property
+    def last_job(self) -> jobs.Job:
+        with self.parts.database.begin() as connection:
+            return jobs.recent(connection, limit=1)[0]
+
+    def documents(self):
+        with self.parts.database.begin() as connection:
+            return documents.of_book(connection, "book"), documents.total_of(connection, "book")
+
+    def check_invariants(self) -> None:
+        """Seed 004: totals are sums, recorded ids exist, the chain is whole, no orphans."""
+        known, total = self.documents()
+        assert total == sum(document.chunk_count for document in known)
+        assert total == self.parts.index.count(ChunkFilter(book_id="book"))
+        assert reconcile(self.parts, "book", repair=False) == []
+
+    def edit(self, name: Path | str, old: str, new: str) -> None:
+        path = self.book / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def library(book, monkeypatch, prefect_api):
+    os.environ["PREFECT_API_URL"] = prefect_api  # Prefect reads it once, at its import
+    monkeypatch.setenv("ASKBOOK_EMBEDDER", "hashing")
+    from flows.environment import prepare_prefect
+
+    prepare_prefect(load_settings())
+    made = Library(book, monkeypatch)
+    yield made
+    made.parts.close()
+
+
+def test_an_edited_paragraph_embeds_only_the_chunk_it_is_in(library):
+    first = library.ingest()
+    library.check_invariants()
+    library.edit(LESSON, "A topic is a named", "Mercury. A topic is a named")
+    second = library.ingest()
+    library.check_invariants()
+    assert second["files"]["modified"] == 1
+    assert second["chunks"]["embedded"] == second["chunks"]["created"] == 1
+    assert second["chunks"]["deleted"] == 1
+    assert second["chunks"]["total"] == first["chunks"]["total"]
+    assert second["cost"]["tokens"] > 0
+
+
+def test_a_renamed_file_and_a_moved_folder_embed_nothing(library):
+    first = library.ingest()
+    (library.book / LESSON).rename(library.book / LESSON.with_name("07-renamed.mdx"))
+    chapter = library.book / "module-1-ros2/chapter-2-interaction-patterns"
+    chapter.rename(chapter.with_name("chapter-5-patterns"))
+    second = library.ingest()
+    library.check_invariants()
+    assert second["files"]["moved"] == 4
+    assert second["files"]["new"] == second["files"]["deleted"] == 0
+    assert second["chunks"]["embedded"] == 0
+    assert second["chunks"]["total"] == first["chunks"]["total"]
+
+
+def test_a_run_with_nothing_to_do_writes_only_its_job_row(library):
+    first = library.ingest()
+    before = library.documents()
+    second = library.ingest()
+    assert library.documents() == before  # times of indexing included
+    assert library.version == first["index_version"]
+    assert second["index_version"] is None
+    assert library.last_job.job_id == second["job_id"]
+    assert library.last_job.files_skipped == 10
+
+
+def test_full_and_recreate_leave_the_same_book_and_embed_nothing_again(library):
+    library.ingest()
+    texts = library.texts
+    for mode in (Mode.FULL, Mode.RECREATE):
+        report = library.ingest(mode)
+        assert report["chunks"]["embedded"] == 0
+        assert library.texts == texts
+        library.check_invariants()
+
+
+def test_another_chunk_size_makes_every_file_stale(library):
+    library.ingest()
+    library.set("CHUNK_PRESET", "wide")
+    report = library.ingest()
+    assert report["files"]["modified"] == 10
+    library.check_invariants()
+
+
+def test_another_embedding_model_builds_the_index_anew(library):
+    library.ingest()
+    with serving(lambda body: (200, {}, cohere_reply(body))) as wire:
+        library.set("EMBEDDER", "cohere")
+        library.set("COHERE_API_KEY", "key")
+        library.set("COHERE_BASE_URL", wire.address)
+        report = library.ingest()
+    assert report["chunks"]["embedded"] > 0
+    assert report["cost"]["usd"] > 0
+    assert library.parts.index.versions()[0].dimensions == 1024
+    library.check_invariants()
+
+
+def test_losing_a_third_of_the_book_stops_at_the_guard_and_force_goes_on(library):
+    first = library.ingest()
+    for name in list((library.book / "module-1-ros2/chapter-1-ros2-graph").iterdir()) + [
+        library.book / "module-1-ros2/README.md"
+    ]:
+        name.unlink()
+    with pytest.raises(RunRefused, match="--force"):
+        library.ingest()
+    assert library.version == first["index_version"]
+    assert library.last_job.status == "failed"
+    assert "--force" in library.last_job.error_message
+    assert library.ingest(force=True)["files"]["deleted"] == 4
+    library.check_invariants()
+
+
+def test_a_broken_file_is_quarantined_and_stays_as_it_was_indexed(library):
+    library.ingest()
+    texts = library.texts
+    (library.book / LESSON).write_bytes(b"---\ntitle: [broken\n---\n")
+    report = library.ingest()
+    assert report["files"]["quarantined"] == 1
+    assert report["quarantined"][0]["source_file"] == LESSON.as_posix()
+    assert library.texts == texts
+    library.check_invariants()
+
+
+def test_a_failed_gate_stops_the_run_before_the_index_is_touched(library):
+    first = library.ingest()
+    library.edit(LESSON, "A topic is a named", "Venus. A topic is a named")
+    library.set("MIN_TOKENS_MEDIAN", 5000)
+    for path in library.book.rglob("*.md*"):
+        path.write_text(path.read_text("utf-8") + "\n\nOne more line at the end.\n", "utf-8")
+    with pytest.raises(RunRefused) as caught:
+        library.ingest()
+    assert "chunks" in str(caught.value)
+    assert "token_count" in str(caught.value)
+    assert library.version == first["index_version"]
+    job = library.last_job
+    assert job.status == "failed"
+    assert "token_count" in job.error_message
+    page = load_settings().home / "gates" / f"job-{job.job_id}" / "gates.html"
+    assert "token_count" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ((401, {}, {"message": "invalid api token"}), ProviderError),
+        ((429, {"Retry-After": "0"}, {"message": "too many"}), ProviderUnavailable),
+        ((500, {"Retry-After": "0"}, {"message": "broken"}), ProviderUnavailable),
+        ((200, {}, {"id": "x", "embeddings": {"float": []}, "texts": []}), ProviderError),
+    ],
+    ids=["401", "429", "500", "short answer"],
+)
+def test_an_embedder_that_fails_half_way_leaves_everything_and_the_next_run_resumes(
+    library, answer, kind
+):
+    asked: list[str] = []
+
+    def healthy(body):
+        asked.extend(body["texts"])
+        return 200, {}, cohere_reply(body)
+
+    def dying(body):
+        return healthy(body) if not asked else answer
+
+    library.set("EMBEDDER", "cohere")
+    library.set("COHERE_API_KEY", "key")
+    library.edit(LESSON, "A topic is a named", "Mars. A topic is a named")
+    for number in range(70):  # two calls of at most 96 texts
+        (library.book / f"extra-{number:02}.md").write_text(
+            f"# Page {number}\n\nA page of its own, number {number}, with enough words in it that "
+            "no gate takes it for a leftover of a broken file or an empty page.\n"
+        )
+    with serving(dying) as wire:
+        library.set("COHERE_BASE_URL", wire.address)
+        with pytest.raises(kind):
+            library.ingest()
+        assert library.version is None
+        assert library.last_job.status == "failed"
+        assert "Cohere" in library.last_job.error_message
+        paid = set(asked)
+        assert paid
+        wire.answer = healthy
+        report = library.ingest()
+    assert report["status"] == "completed"
+    assert len(asked) == len(set(asked))  # nothing was embedded twice
+    assert report["chunks"]["total"] == len(library.texts)
+    library.check_invariants()
+
+
+def test_checkpoints_may_live_anywhere_fsspec_reaches(library):
+    library.set("CHECKPOINTS", "memory://askbook-test")
+    report = library.ingest()
+    assert report["status"] == "completed"
+    library.check_invariants()
+    assert not (load_settings().home / "checkpoints").exists()
+
+
+def test_reconcile_finds_and_mends_what_either_side_lost(library):
+    library.ingest()
+    parts = library.parts
+    known, _ = library.documents()
+    with parts.database.begin() as connection:
+        documents.forget(connection, "book", [known[0].file_path])
+    model = {"embedding_model": "hashing-256", "dimensions": 256}
+    with parts.index.build(**model) as draft:
+        draft.delete([known[1].chunk_ids[0]])
+        draft.delete(list(known[2].chunk_ids))
+        draft.publish()
+    found = {f.source_file: f.problem for f in reconcile(parts, repair=False) if f.source_file}
+    assert found[known[0].file_path] == "in the index, but not recorded"
+    assert "chunks" in found[known[1].file_path]
+    assert found[known[2].file_path] == "recorded, but not in the index"
+    assert reconcile(parts) != []
+    library.check_invariants()
+    report = library.ingest()
+    assert report["files"]["new"] == 2
+    library.check_invariants()
+
+
+def test_after_a_rollback_state_and_index_agree_and_newer_files_are_stale(library):
+    library.ingest()
+    library.edit(LESSON, "A topic is a named", "Pluto. A topic is a named")
+    library.ingest()
+    assert any("Pluto" in text for text in library.texts)
+    assert rollback(library.parts) == "v000001"
+    assert not any("Pluto" in text for text in library.texts)
+    library.check_invariants()
+    assert library.ingest()["files"]["modified"] == 1
+
+
+def test_a_second_run_of_the_same_book_is_refused_while_one_runs(library):
+    with library.parts.database.hold_lock("askbook:ingest:book"):
+        with pytest.raises(AskbookError, match="is running"):
+            library.ingest()
+
+
+def test_an_operator_finds_plan_gates_quarantine_and_report_in_prefect(library, prefect_api):
+    import httpx
+
+    (library.book / "bad.md").write_bytes(b"\x00")
+    library.ingest()
+    query = {"artifacts": {"key": {"any_": ["plan", "gates", "quarantine", "report"]}}}
+    found = httpx.post(f"{prefect_api}/artifacts/filter", json=query).json()
+    assert {"plan", "gates", "quarantine", "report"} <= {each["key"] for each in found}
