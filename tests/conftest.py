@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +19,18 @@ sys.path[:0] = [
     str(Path(__file__).parent / "unit" / "flows"),
 ]
 
-from running import ROOT, Installation, environment, prefect_server
+from library import Library
+from running import ROOT, Installation, answers, environment, start_prefect_server, wait_for
+
+from askbook.settings import load_settings
+from flows.environment import prepare_prefect
 
 # Machines are shared and slow at times: how long an example takes says nothing.
 settings.register_profile("askbook", deadline=None)
 settings.load_profile("askbook")
 
+_SERVER = pytest.StashKey[subprocess.Popen[bytes]]()
+_ADDRESS = "TEST_PREFECT_API_URL"
 SAMPLE_BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 
 
@@ -35,11 +43,25 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("ASKBOOK_HOME", str(tmp_path / "home"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """One Prefect server for all worker processes, starting up while the first tests run."""
+    if not hasattr(config, "workerinput"):
+        home = Path(tempfile.mkdtemp(prefix="askbook-prefect-"))
+        config.stash[_SERVER], os.environ[_ADDRESS] = start_prefect_server(home)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (server := config.stash.get(_SERVER, None)) is not None:
+        server.terminate()
+        server.wait()
+
+
 @pytest.fixture(scope="session")
-def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One Prefect server for all tests of this process: its start costs seconds."""
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as address:
-        yield address
+def prefect_api() -> str:
+    """The running Prefect server's address."""
+    address = os.environ[_ADDRESS]
+    wait_for(lambda: answers(f"{address}/health"), "the Prefect server")
+    return address
 
 
 @pytest.fixture
@@ -72,3 +94,14 @@ def indexed_home(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> 
     )
     installation.json("ingest", folder / "book")
     return installation
+
+
+@pytest.fixture
+def library(book: Path, monkeypatch: pytest.MonkeyPatch, prefect_api: str) -> Iterator[Library]:
+    """A fresh home and an editable book, with the free embedder, in this process."""
+    os.environ["PREFECT_API_URL"] = prefect_api  # Prefect reads it once, at its import
+    monkeypatch.setenv("ASKBOOK_EMBEDDER", "hashing")
+    prepare_prefect(load_settings())
+    made = Library(book, monkeypatch)
+    yield made
+    made.parts.close()

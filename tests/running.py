@@ -15,11 +15,6 @@ from pathlib import Path
 
 import httpx
 
-from askbook.models import ChunkFilter
-from askbook.settings import Settings
-from askbook.store import documents, jobs
-from askbook.wiring import Parts
-
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "tests" / "faults"  # a sitecustomize that kills the process at a named place
 PATIENCE = 120  # seconds: these machines are shared and slow at times
@@ -49,16 +44,6 @@ def answers(url: str) -> bool:
 
 
 @dataclass(frozen=True)
-class State:
-    """What PostgreSQL and the published index say about one book."""
-
-    version: str | None
-    total_chunks: int
-    texts: list[str]
-    jobs: list[str]  # newest first
-
-
-@dataclass(frozen=True)
 class Installation:
     """One ASKBOOK_HOME and the environment its commands run in."""
 
@@ -85,22 +70,6 @@ class Installation:
         done = self.run(*arguments, "--json", **environment)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
-
-    def state(self, book_id: str) -> State:
-        """Read both stores directly, as another process of the same home."""
-        parts = Parts(Settings(home=self.home, embedder="hashing"))
-        with parts.database.begin() as connection:
-            books = {book.book_id: book for book in documents.books(connection)}
-            runs = jobs.recent(connection, book_id=book_id)
-        held = parts.index.scroll(ChunkFilter(book_id=book_id))
-        state = State(
-            version=next((v.name for v in parts.index.versions() if v.current), None),
-            total_chunks=books[book_id].total_chunks if book_id in books else 0,
-            texts=[str(chunk.payload["text"]) for chunk in held],
-            jobs=[job.status for job in runs],
-        )
-        parts.close()
-        return state
 
     @contextmanager
     def start(self, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
@@ -141,9 +110,8 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     return {**clean, "ASKBOOK_HOME": str(home), **more}
 
 
-@contextmanager
-def prefect_server(home: Path) -> Iterator[str]:
-    """A Prefect server of its own; yields its API's address."""
+def start_prefect_server(home: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a Prefect server of its own and do not wait for it; returns its API's address."""
     port = free_port()
     settings = {
         "PREFECT_HOME": str(home),
@@ -158,9 +126,4 @@ def prefect_server(home: Path) -> Iterator[str]:
             stderr=log,
             env={**environment(home), **settings},
         )
-    try:
-        wait_for(lambda: answers(f"http://127.0.0.1:{port}/api/health"), "the Prefect server")
-        yield f"http://127.0.0.1:{port}/api"
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
+    return process, f"http://127.0.0.1:{port}/api"

@@ -60,16 +60,18 @@ class Counts:
         if tail < head:
             return count_tokens(self._text[start:end])
         first, last = self.before([head, tail])
-        ends = count_tokens(self._text[start:head]) + count_tokens(self._text[tail:end])
-        return last - first + ends
+        beyond = count_tokens(self._text[start:head]) if head > start else 0
+        return last - first + beyond + count_tokens(self._text[tail:end])
 
     def _tail(self, start: int, end: int) -> int:
-        tail = start
-        for found in _BETWEEN_WORDS.finditer(self._text, max(start, end - _NEAR), end):
-            tail = found.start()
-        return tail if tail > start else max(start, self._text.rfind("\n", start, end - 1) + 1)
+        """Return the last safe place before `end`: between two words, or a line's start."""
+        text, at, stop = self._text, end - 1, max(start + 1, end - _NEAR)
+        while (at := text.rfind(" ", stop, at)) >= 0:
+            if _BETWEEN_WORDS.match(text, at, end):
+                return at
+        return max(start, text.rfind("\n", start, end - 1) + 1)
 
     @functools.cached_property
     def points(self) -> IntArray:
         """Code-point offsets at which tokens start."""
-        return np.array(self._offsets.to_points(self._starts), dtype=np.int64)
+        return self._offsets.all_to_points(self._starts)

@@ -9,6 +9,10 @@ import pyromark
 
 _KEPT: Final = ("L", "M", "Nd", "Nl", "Pc")  # Unicode categories github-slugger keeps
 _CIRCLED_LETTERS: Final = range(0x24B6, 0x24EA)  # symbols by category, alphabetic by property
+_ASCII: Final[dict[int, str | None]] = {
+    code: None for code in range(128) if not (chr(code).isalnum() or chr(code) in "-_")
+}
+_ASCII[ord(" ")] = "-"
 
 
 def plain_text(markdown: str) -> str:
@@ -42,7 +46,7 @@ def _slug(title: str) -> str:
     lowered = title.lower()
     if not lowered.isascii():
         return "".join(_slug_char(char) for char in lowered)
-    return "".join(c for c in lowered if c.isalnum() or c in " -_").replace(" ", "-")
+    return lowered.translate(_ASCII)
 
 
 def _slug_char(char: str) -> str:

@@ -19,6 +19,7 @@ PARSER: Final = pyromark.Markdown(
     | pyromark.Options.ENABLE_GFM
 )
 _NEEDS_CLEANING: Final = re.compile(r"<[A-Za-z/!]|^[ \t>]*:::|\{#|\{/\*", re.MULTILINE)
+_PLAIN_FENCE: Final = re.compile(r"^```[\w-]*\n(?:(?!```)[^\n]*+\n)*+```[ \t]*$", re.MULTILINE)
 _MDX_SIGN: Final = re.compile(r"<[A-Z][\w.]*(?:[\s/>]|\Z)|</[A-Z]")
 _IMPORT_SIGN: Final = re.compile(r"^import\s[^\n]*?['\"]", re.MULTILINE)
 _MDX_COMMENT: Final = re.compile(r"\{/\*")
@@ -41,7 +42,7 @@ class Inside:
 def mark_markdown(text: str, start: int) -> Marks | None:
     """Mark what goes from a Markdown page; None when it is written like MDX."""
     marks = Marks()
-    if not _NEEDS_CLEANING.search(text, start):
+    if not _NEEDS_CLEANING.search(_without_fences(text, start)):
         return marks
     code, html = _code_and_html(text, start)
     if _is_mdx(text, start, code, html):
@@ -54,13 +55,18 @@ def mark_markdown(text: str, start: int) -> Marks | None:
     return marks
 
 
+def _without_fences(text: str, start: int) -> str:
+    """Leave out the plain fences: most of what looks like markup is code."""
+    return _PLAIN_FENCE.sub("", text[start:]) if "```" in text else text[start:]
+
+
 def _code_and_html(text: str, start: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     body = text[start:]
     code: list[int] = []
     html: list[int] = []
     for event, span in PARSER.events_with_range(body):
-        if not isinstance(event, dict):
-            continue
+        if isinstance(event, str) or "Text" in event or "End" in event:
+            continue  # three in four
         if "Code" in event or "InlineMath" in event or "DisplayMath" in event:
             code += span["start"], span["end"]
         elif "InlineHtml" in event:

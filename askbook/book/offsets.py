@@ -17,13 +17,16 @@ class Offsets:
             self._later = np.flatnonzero(raw < -64)  # noqa: PLR2004 - 0x80 to 0xBF as signed bytes
             self._owners = self._later - np.arange(1, len(self._later) + 1)  # their characters
 
-    def to_points(self, offsets: list[int] | IntArray) -> list[int]:
+    def to_points(self, offsets: list[int]) -> list[int]:
         """Return code-point offsets for byte offsets."""
         if self._later is None:
-            return offsets if isinstance(offsets, list) else offsets.tolist()
-        given = np.asarray(offsets, dtype=np.int64)
-        found: list[int] = (given - np.searchsorted(self._later, given)).tolist()
+            return offsets
+        found: list[int] = self.all_to_points(np.array(offsets, dtype=np.int64)).tolist()
         return found
+
+    def all_to_points(self, offsets: IntArray) -> IntArray:
+        """Return code-point offsets for byte offsets, many at once."""
+        return offsets if self._later is None else offsets - np.searchsorted(self._later, offsets)
 
     def to_bytes(self, offsets: list[int]) -> IntArray:
         """Return byte offsets for code-point offsets."""

@@ -8,6 +8,7 @@ leaves all others where they were.
 
 from __future__ import annotations
 
+import functools
 import zlib
 from typing import Final
 
@@ -29,14 +30,22 @@ class Packer:
     def __init__(self, text: str, units: list[Unit], settings: ChunkSettings) -> None:
         self._cost = np.cumsum([0, *(unit.cost for unit in units)])
         self._rank = np.array([unit.rank for unit in units], dtype=np.int64)
-        self._order: IntArray = (self._rank << 32) + np.array(_hashes(text, units), dtype=np.int64)
-        self._opener = [count_tokens(u.opener) + 1 if u.opener else 0 for u in units]
-        self._closer = [*(count_tokens(u.closer) + 1 if u.closer else 0 for u in units), 0]
+        self._text = text
+        added = {part for unit in units for part in (unit.opener, unit.closer) if part}
+        around = {part: count_tokens(part) + 1 for part in added}
+        self._opener = [around.get(unit.opener, 0) for unit in units]
+        self._closer = [*(around.get(unit.closer, 0) for unit in units), 0]
         self._units = units
         self._max = settings.max_tokens
         self._min = settings.min_tokens
         self._target = settings.target_tokens
         self._soft = min(settings.target_tokens * 5 // 4, self._max - settings.overlap_tokens)
+
+    @functools.cached_property
+    def _order(self) -> IntArray:
+        """Return what orders borders from worst to best: their rank, then their hash."""
+        hashes = np.array(_hashes(self._text, self._units), dtype=np.int64)
+        return (self._rank << 32) + hashes
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return ranges of units that need at most the maximum and are not tiny."""
@@ -91,7 +100,8 @@ class Packer:
 
     def _of_best_rank(self, borders: IntArray) -> IntArray:
         ranks = self._rank[borders]
-        return borders[ranks == ranks.max()]
+        best: IntArray = borders[ranks == ranks.max()]
+        return best
 
     def _join_tiny(self, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         joined: list[tuple[int, int]] = []

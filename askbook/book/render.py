@@ -52,6 +52,8 @@ class Renderer:
         return self.units[unit].start if unit < len(self.units) else len(self.text)
 
     def _body(self, first: int, last: int, begin: int, end: int) -> tuple[str, bool]:
+        if not self.notes.by_label:
+            return self.text[begin:end], True
         inside = self.units[first:last]
         labels = self.notes.carried(tuple(ref for unit in inside for ref in unit.refs))
         strangers = [i for i in range(first, last) if self._is_stranger(self.units[i], labels)]

@@ -13,6 +13,7 @@ from askbook.book.parse import Block, Kind, Page
 from askbook.book.split import Piece, Rank, split_block
 
 _ATTRIBUTION: Final = re.compile(r"\s*(?:[—–―]|--?\s)\s*\S[^\n]{0,200}\n*\Z")
+_NEAR_END: Final = 8  # characters in which a paragraph's last one is found
 _BREAKABLE: Final = {Kind.PARAGRAPH, Kind.LIST, Kind.OTHER, Kind.HTML}
 
 
@@ -108,7 +109,8 @@ class Units:
         if before.kind is Kind.PARAGRAPH:
             if block.kind is Kind.TABLE and before.cost + cost <= self.max:
                 return Rank.BEFORE_TABLE
-            if self.page.text[before.start : block.start].rstrip()[-1:] in (":", "："):
+            near = max(before.start, block.start - _NEAR_END)
+            if self.page.text[near : block.start].rstrip().endswith((":", "：")):
                 return Rank.INTRODUCED
         if before.kind is Kind.QUOTE and self._is_attribution(block):
             return Rank.BEFORE_TABLE

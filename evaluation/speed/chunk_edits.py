@@ -22,7 +22,9 @@ _FEWEST: Final = 4  # chunks a page must have for a share to mean anything
 
 def report_edits(pages: list[tuple[str, Lesson]]) -> None:
     """Print the share of other ids that stay, for each preset and sort of edit."""
-    print("\n| preset | edit | pages | mean ids kept | worst | pages with all kept |\n|---|---|---|---|---|---|")
+    print(
+        "\n| preset | edit | pages | mean ids kept | worst | pages with all kept |\n|---|---|---|---|---|---|"
+    )
     for name, settings in PRESETS.items():
         kept: dict[str, list[float]] = {}
         for text, lesson in pages:

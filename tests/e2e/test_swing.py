@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from running import FAULTS
+from running import FAULTS, Installation, environment
 
 QUESTION = {"question": "How large are the rings of Saturn?"}
 
@@ -20,12 +20,22 @@ def add_saturn(book) -> None:
     )
 
 
-def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(installation, book):
-    installation.json("ingest", book)
-    with installation.api() as client:
+@pytest.fixture
+def processes(tmp_path, prefect_api) -> Installation:
+    """Other processes of the same home as `library`."""
+    return Installation(
+        environment(
+            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
+        )
+    )
+
+
+def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(library, processes):
+    library.ingest()
+    with processes.api() as client:
         assert not saturn(client)
-        add_saturn(book)
-        with installation.start("ingest", book) as run:
+        add_saturn(library.book)
+        with processes.start("ingest", library.book) as run:
             while run.poll() is None:
                 saturn(client)  # every answer while it runs is a 200
             assert run.returncode == 0
@@ -42,23 +52,22 @@ def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(ins
         "flows.record:record:before",
     ],
 )
-def test_after_a_kill_everything_is_as_it_was_and_the_next_run_completes(installation, book, place):
-    before = installation.json("ingest", book)
-    add_saturn(book)
-    killed = installation.run("ingest", book, KILL_AT=place, PYTHONPATH=str(FAULTS))
+def test_after_a_kill_everything_is_as_it_was_and_the_next_run_completes(library, processes, place):
+    before = library.ingest()
+    add_saturn(library.book)
+    killed = processes.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
     assert killed.returncode == -signal.SIGKILL
 
     published = place == "flows.record:record:before"  # the only place behind the swing
-    state = installation.state("book")
-    assert state.total_chunks == before["chunks"]["total"]
-    assert (state.version == before["index_version"]) is not published
-    assert any("Saturn" in text for text in state.texts) is published
-    assert state.jobs == ["running", "completed"]
+    _, total = library.documents()
+    assert total == before["chunks"]["total"]
+    assert (library.version == before["index_version"]) is not published
+    assert any("Saturn" in text for text in library.texts) is published
+    assert library.last_job.status == "running"
 
-    after = installation.json("ingest", book)
+    after = library.ingest()
     assert after["status"] == "completed"
     assert after["files"]["modified"] == 1
-    state = installation.state("book")
-    assert state.total_chunks == len(state.texts) == after["chunks"]["total"]
-    assert any("Saturn" in text for text in state.texts)
-    assert state.jobs == ["completed", "failed", "completed"]
+    assert any("Saturn" in text for text in library.texts)
+    library.check_invariants()
+    assert library.job_states() == ["completed", "failed", "completed"]

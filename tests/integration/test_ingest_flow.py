@@ -1,82 +1,17 @@
 """The ingest flow on real parts, in this process: what changes, what stays, what stops it."""
 
-import os
 from pathlib import Path
 
 import pytest
 from wire import cohere_reply, serving
 
 from askbook.errors import AskbookError, ProviderError, ProviderUnavailable, RunRefused
-from askbook.models import ChunkFilter, Mode
+from askbook.models import Mode
 from askbook.settings import load_settings
-from askbook.store import documents, jobs
+from askbook.store import documents
 from flows.repair import reconcile, rollback
-from flows.run import parts_for
-
-pytestmark = pytest.mark.xdist_group("flow")
 
 LESSON = Path("module-1-ros2/chapter-1-ros2-graph/02-topics-and-qos.mdx")
-
-
-class Library:
-    """One home and one book, ingested through the Prefect flow in this process."""
-
-    def __init__(self, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.book = book
-        self.set = lambda name, value: monkeypatch.setenv(f"ASKBOOK_{name}", str(value))
-
-    def ingest(self, mode: Mode = Mode.INCREMENTAL, *, force: bool = False):
-        from flows.ingest import ingest
-
-        return ingest(book_dir=str(self.book), book_id="book", mode=mode, force=force)
-
-    @property
-    def parts(self):
-        return parts_for(load_settings())
-
-    @property
-    def texts(self) -> set[str]:
-        return {
-            str(c.payload["text"]) for c in self.parts.index.scroll(ChunkFilter(book_id="book"))
-        }
-
-    @property
-    def version(self) -> str | None:
-        return next((v.name for v in self.parts.index.versions() if v.current), None)
-
-    @property
-    def last_job(self) -> jobs.Job:
-        with self.parts.database.begin() as connection:
-            return jobs.recent(connection, limit=1)[0]
-
-    def documents(self):
-        with self.parts.database.begin() as connection:
-            return documents.of_book(connection, "book"), documents.total_of(connection, "book")
-
-    def check_invariants(self) -> None:
-        """Seed 004: totals are sums, recorded ids exist, the chain is whole, no orphans."""
-        known, total = self.documents()
-        assert total == sum(document.chunk_count for document in known)
-        assert total == self.parts.index.count(ChunkFilter(book_id="book"))
-        assert reconcile(self.parts, "book", repair=False) == []
-
-    def edit(self, name: Path | str, old: str, new: str) -> None:
-        path = self.book / name
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-@pytest.fixture
-def library(book, monkeypatch, prefect_api):
-    os.environ["PREFECT_API_URL"] = prefect_api  # Prefect reads it once, at its import
-    monkeypatch.setenv("ASKBOOK_EMBEDDER", "hashing")
-    from flows.environment import prepare_prefect
-
-    prepare_prefect(load_settings())
-    made = Library(book, monkeypatch)
-    yield made
-    made.parts.close()
 
 
 def test_an_edited_paragraph_embeds_only_the_chunk_it_is_in(library):

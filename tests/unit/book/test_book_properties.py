@@ -2,10 +2,25 @@
 
 import pytest
 from book_invariants import (
-    check, check_chain, check_counts, check_ids, cut_structures, lost_words, uncovered,
+    check,
+    check_chain,
+    check_counts,
+    check_ids,
+    cut_structures,
+    lost_words,
+    uncovered,
 )  # fmt: skip
 from book_pages import (
-    COMPACT, CORPORA, SAMPLE_BOOK, SMALL, chunks_of, lesson_of, names, noise, pages, real_pages,
+    COMPACT,
+    CORPORA,
+    SAMPLE_BOOK,
+    SMALL,
+    chunks_of,
+    lesson_of,
+    names,
+    noise,
+    pages,
+    real_pages,
     settings_,
 )  # fmt: skip
 from book_words import readable_words, words
