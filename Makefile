@@ -2,6 +2,7 @@
 #   make run [BOOK=path BOOK_ID=name]   ingest a book, start the API, ask it one question
 #   make test                           all tests
 #   make lint                           ruff and mypy
+#   make bench [CORPORA=path]           speeds, next to other libraries, in one run
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -17,7 +18,10 @@ PORT ?= 8000
 QUESTION ?= $(if $(BOOK),What is this book about?,Why does a subscriber with default settings hear nothing from a laser driver?)
 SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 
-.PHONY: run test lint format lock setup clean
+CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
+PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
+
+.PHONY: run test lint bench format lock setup clean
 
 setup: $(VENV)/.ready
 
@@ -45,6 +49,15 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+# Peers are only needed here: they are put aside, not into the environment.
+$(VENV)/peers: pyproject.toml | setup
+	@rm -rf $@
+	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
+	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
+
+bench: $(VENV)/peers
+	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
 
 format: setup
 	@$(BIN)/ruff check --fix .

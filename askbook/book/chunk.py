@@ -66,49 +66,56 @@ def _draft(
     maker = Units(page, counts, notes, settings.max_tokens)
     units = maker.build(cleaned.whole)
     packer = Packer(page.text, units, settings)
-    renderer = Renderer(page, units, notes, counts)
-    drafts: list[Draft] = []
-    before: tuple[int, int] | None = None
-    for first, last in packer.ranges():
-        drafts += _drafts_of(renderer, units, settings, first, last, before)
-        before = (first, last)
-    return drafts, maker.splits
+    writer = _Writer(Renderer(page, units, notes, counts), units, settings)
+    return writer.write(packer.ranges()), maker.splits
 
 
-def _drafts_of(
-    renderer: Renderer,
-    units: list[Unit],
-    settings: ChunkSettings,
-    first: int,
-    last: int,
-    before: tuple[int, int] | None,
-) -> list[Draft]:
-    draft = renderer.draft(first, last)
-    if draft is None:
-        return []
-    if draft.tokens > settings.max_tokens and last - first > 1:
-        middle = (first + last) // 2  # the estimate was too low: rare, but the maximum is hard
-        return [
-            *_drafts_of(renderer, units, settings, first, middle, None),
-            *_drafts_of(renderer, units, settings, middle, last, None),
-        ]
-    if units[last - 1].kind is Kind.HEADING and last < len(units):
-        draft = _with_lead(renderer, draft, last, settings.max_tokens)
-    budget = min(settings.overlap_tokens, settings.max_tokens - draft.tokens)
-    if before and budget > 0:
-        start = overlap_start(renderer, units, before, first, budget)
-        longer = renderer.draft(first, last, start) if start is not None else None
-        if longer and longer.tokens <= settings.max_tokens:
-            draft = longer
-    return [draft]
+class _Writer:
+    """Writes the drafts of one page from ranges of its units."""
 
+    def __init__(self, renderer: Renderer, units: list[Unit], settings: ChunkSettings) -> None:
+        self.renderer = renderer
+        self.units = units
+        self.max = settings.max_tokens
+        self.overlap = settings.overlap_tokens
 
-def _with_lead(renderer: Renderer, draft: Draft, unit: int, limit: int) -> Draft:
-    text, end = renderer.lead(unit, limit - draft.tokens - 2)
-    if not text:
+    def write(self, ranges: list[tuple[int, int]]) -> list[Draft]:
+        """Return the drafts, none over the maximum."""
+        drafts: list[Draft] = []
+        before: tuple[int, int] | None = None
+        for each in ranges:
+            for first, last, draft in self._fitting(*each):
+                drafts.append(self._finish(draft, first, last, before))
+                before = (first, last)
+        return drafts
+
+    def _fitting(self, first: int, last: int) -> list[tuple[int, int, Draft]]:
+        """Halve a range whose cost was estimated too low: rare, but the maximum is hard."""
+        draft = self.renderer.draft(first, last)
+        if draft is None:
+            return []
+        if draft.tokens <= self.max or last - first == 1:
+            return [(first, last, draft)]
+        middle = (first + last) // 2
+        return self._fitting(first, middle) + self._fitting(middle, last)
+
+    def _finish(self, draft: Draft, first: int, last: int, before: tuple[int, int] | None) -> Draft:
+        """Add the lines after a heading that is last, or the overlap with the chunk before."""
+        if self.units[last - 1].kind is Kind.HEADING and last < len(self.units):
+            return self._with_lead(draft, last)
+        budget = min(self.overlap, self.max - draft.tokens)
+        if before and budget > 0:
+            start = overlap_start(self.renderer, self.units, before, first, budget)
+            longer = self.renderer.draft(first, last, start) if start is not None else None
+            return longer if longer and longer.tokens <= self.max else draft
         return draft
-    whole = f"{draft.text}\n\n{text}"
-    return Draft(whole, renderer.tokens(whole), draft.start, end)
+
+    def _with_lead(self, draft: Draft, unit: int) -> Draft:
+        text, end = self.renderer.lead(unit, self.max - draft.tokens - 2)
+        if not text:
+            return draft
+        whole = f"{draft.text}\n\n{text}"
+        return Draft(whole, self.renderer.tokens(whole), draft.start, end)
 
 
 class _Finisher:
@@ -125,11 +132,11 @@ class _Finisher:
         """Return the finished chunks, chained."""
         hashes = [content_hash(draft.text) for draft in drafts]
         ids = self._ids(hashes)
-        neighbours = [None, *ids, None]
+        chained = zip([None, *ids[:-1]], ids, [*ids[1:], None], strict=True) if ids else ()
         parent = parent_id(self.lesson.book_id, self.lesson.location)
         return [
-            self._chunk(draft, hashes[i], parent, i, len(drafts), neighbours[i : i + 3])
-            for i, draft in enumerate(drafts)
+            self._chunk(draft, hashes[index], parent, (index, len(ids)), links)
+            for index, (draft, links) in enumerate(zip(drafts, chained, strict=True))
         ]
 
     def _ids(self, hashes: list[str]) -> list[str]:
@@ -142,20 +149,24 @@ class _Finisher:
         return ids
 
     def _chunk(
-        self, draft: Draft, text_hash: str, parent: str, index: int, total: int,
-        neighbours: list[str | None],
-    ) -> Chunk:  # fmt: skip
+        self,
+        draft: Draft,
+        text_hash: str,
+        parent: str,
+        place: tuple[int, int],
+        links: tuple[str | None, str, str | None],
+    ) -> Chunk:
         at = bisect.bisect_right(self.starts, draft.start) - 1
         heading = self.headings[at] if at >= 0 else None
-        before, own, after = neighbours
+        before, own, after = links
         start, end = self.cleaned.source_span(draft.start, draft.end)
         return Chunk(
-            id=own or "",
+            id=own,
             text=draft.text,
             lesson=self.lesson,
             parent_doc_id=parent,
-            chunk_index=index,
-            total_chunks=total,
+            chunk_index=place[0],
+            total_chunks=place[1],
             prev_chunk_id=before,
             next_chunk_id=after,
             section_title=heading.title if heading else None,

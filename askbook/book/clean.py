@@ -29,6 +29,13 @@ class Cleaned:
     _leads: dict[int, int] = field(default_factory=dict)
     _trails: dict[int, int] = field(default_factory=dict)
 
+    def place(self, marks: Marks, returns: list[int]) -> None:
+        """Take over, as offsets into `text`, what was marked in the page."""
+        self._returns, self._leads, self._trails = returns, marks.leads, marks.trails
+        offset = self._clean_offset
+        self.whole = [(offset(start), offset(end)) for start, end in sorted(marks.whole)]
+        self.ids = [(offset(at), name) for at, name in sorted(marks.ids)]
+
     def source_offset(self, offset: int) -> int:
         """Return where the character at `offset` stands in the source."""
         return self._with_returns(self._page_offset(offset))
@@ -59,16 +66,12 @@ class Cleaned:
 
 
 def clean(source: str, body_start: int, source_file: str) -> Cleaned:
-    """Return what readers see of the body; line ends are "\\n"."""
+    """Return what readers see of the body; every line ends with a newline alone."""
     page, returns = _unify_line_ends(source)
     start = body_start - (source.count("\r\n", 0, body_start) if returns else 0)
     marks = _find_marks(page, start, source_file)
     cleaned = _apply(page, start, marks)
-    cleaned._returns, cleaned._leads, cleaned._trails = returns, marks.leads, marks.trails
-    cleaned.whole = [
-        (cleaned._clean_offset(a), cleaned._clean_offset(b)) for a, b in sorted(marks.whole)
-    ]
-    cleaned.ids = [(cleaned._clean_offset(at), name) for at, name in sorted(marks.ids)]
+    cleaned.place(marks, returns)
     return cleaned
 
 

@@ -9,7 +9,8 @@ from typing import Final
 
 _COLONS: Final = re.compile(r"^([ \t>]*+)(:{3,})(?!:)([^\n]*)$", re.MULTILINE)
 _OPENING: Final = re.compile(
-    r"[ \t]*(?:[A-Za-z][\w-]*)?[ \t]*(?:\[(?P<label>[^\n]*)\])?[ \t]*(?:\{[^}\n]*\})?[ \t]*(?P<title>[^\n]*?)[ \t]*"
+    r"[ \t]*(?:[A-Za-z][\w-]*)?[ \t]*(?:\[(?P<label>[^\n]*)\])?[ \t]*(?:\{[^}\n]*\})?"
+    r"[ \t]*(?P<title>[^\n]*?)[ \t]*"
 )
 _CUSTOM_ID: Final = re.compile(r"[ \t]*\{#([^{}\n]+)\}[ \t]*$", re.MULTILINE)
 _ATX: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")

@@ -113,7 +113,7 @@ def _check_depth(block: str, source_file: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > _MAX_DEPTH:
-                line = event.start_mark.line + 2
+                line = event.start_mark.line + 2 if event.start_mark else 2
                 raise UnreadableFile(source_file, "the frontmatter is nested too deeply", line)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
@@ -145,4 +145,6 @@ def _key_lines(block: str) -> dict[str, int]:
 
 
 def _kind(data: object) -> str:
-    return {list: "a list", str: "plain text"}.get(type(data), "a single value")
+    if isinstance(data, list):
+        return "a list"
+    return "plain text" if isinstance(data, str) else "a single value"

@@ -18,7 +18,7 @@ _ASCII[ord(" ")] = "-"
 def plain_text(markdown: str) -> str:
     """Return one line of Markdown without its markup."""
     return "".join(
-        event.get("Text") or event.get("Code") or event.get("InlineMath") or ""
+        str(event.get("Text") or event.get("Code") or event.get("InlineMath") or "")
         for event in pyromark.events(markdown, options=pyromark.Options.ENABLE_MATH)
         if isinstance(event, dict)
     ).strip()

@@ -16,11 +16,12 @@ _STRINGS: Final = {
     "`": re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL),
 }
 _IMPORT: Final = re.compile(
-    r"import\s+(?:type\s+)?(?:(?:[\w$*{}, \t]|\n(?!\n)){1,2000}?\bfrom\s*)?(?:\"[^\"\n]*\"|'[^'\n]*')"
-    r"[ \t]*;?[ \t]*(?://[^\n]*)?(?=\n|\Z)"
+    r"import\s+(?:type\s+)?(?:(?:[\w$*{}, \t]|\n(?!\n)){1,2000}?\bfrom\s*)?"
+    r"(?:\"[^\"\n]*\"|'[^'\n]*')[ \t]*;?[ \t]*(?://[^\n]*)?(?=\n|\Z)"
 )
 _EXPORT: Final = re.compile(
-    r"export\s+(?:(?:const|let|var|class|type|interface|enum|async\s+function|function)\b\*?\s*[\w$\[{]"
+    r"export\s+(?:(?:const|let|var|class|type|interface|enum|async\s+function|function)\b"
+    r"\*?\s*[\w$\[{]"
     r"|\{|\*|default\s+(?:async\b|function\b|class\b|[({\[`\"']|[\w$.]+[ \t]*(?:;|\(|=>|$)))",
     re.MULTILINE,
 )

@@ -116,7 +116,8 @@ def _read_path(source_file: str) -> _Place:
     if at is None:
         parent = _number(_PREFIX, folders[-1], CHAPTERS) if folders else None
         path = "/".join([*folders, stem])
-        return _Place(None, parent or 0, _number(_LESSON, stem, LESSONS) or 0, _short(path), False)
+        lesson = _number(_LESSON, stem, LESSONS) or 0
+        return _Place(None, parent or 0, lesson, _short(path), is_laid_out=False)
     inside = folders[at:]
     return _read_module(inside, stem)
 

@@ -7,6 +7,7 @@ around it still covers it), unless it stands under a heading of its own, as in "
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -46,13 +47,15 @@ class Notes:
             tokens = counts.exact(block.start, block.start + len(text)) + 2
             if tokens <= longest:
                 moves = before is not Kind.HEADING
-                notes.setdefault(block.label, Note(text, block.start, tokens, block.refs, moves))
+                notes.setdefault(
+                    block.label, Note(text, block.start, tokens, tuple(block.refs), moves)
+                )
         return cls(notes)
 
-    def carried(self, refs: tuple[str, ...]) -> list[str]:
+    def carried(self, refs: Iterable[str]) -> list[str]:
         """Return the labels that come with these references, those of notes in notes too."""
         labels: dict[str, None] = {}
-        todo = list(reversed(refs))
+        todo = list(refs)[::-1]
         while todo:
             label = todo.pop()
             if label in self.by_label and label not in labels:
@@ -60,7 +63,7 @@ class Notes:
                 todo.extend(reversed(self.by_label[label].refs))
         return list(labels)
 
-    def cost(self, refs: tuple[str, ...]) -> int:
+    def cost(self, refs: Sequence[str]) -> int:
         """Return the tokens of all that comes with these references."""
         return sum(self.by_label[label].tokens for label in self.carried(refs)) if refs else 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -43,7 +43,7 @@ class Block:
     end: int = 0
     level: int = 0  # of a heading
     label: str = ""  # of a footnote's definition
-    refs: tuple[str, ...] = ()  # labels of the footnotes it refers to
+    refs: list[str] = field(default_factory=list)  # labels of the footnotes it refers to
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Reader:
                 self._inline(event, title, span["start"], span["end"])
 
     def _open(self, opening: object, start: int, end: int) -> None:
-        name = opening if isinstance(opening, str) else next(iter(opening), "")
+        name = str(next(iter(opening))) if isinstance(opening, dict) else str(opening)
         kind = KINDS.get(name)
         block = Block(kind or Kind.OTHER, start, end)
         if name == "CodeBlock" and isinstance(opening, dict):
@@ -136,13 +136,16 @@ class _Reader:
         self.headings.append((start, end, level, title, depth == 0))
         return title
 
-    def _inline(self, event: dict[str, str], title: list[str] | None, start: int, end: int) -> None:
+    def _inline(
+        self, event: Mapping[str, object], title: list[str] | None, start: int, end: int
+    ) -> None:
         if title is not None:
-            title.append(event.get("Text") or event.get("Code") or event.get("InlineMath") or "")
+            words = event.get("Text") or event.get("Code") or event.get("InlineMath") or ""
+            title.append(str(words))
         if self.found and start < self.found[-1].stop:
             block = self.found[-1]
             if "FootnoteReference" in event:
-                block.refs += (event["FootnoteReference"],)
+                block.refs.append(str(event["FootnoteReference"]))
             elif "DisplayMath" in event and start == block.start and end >= block.stop - 1:
                 block.kind = Kind.MATH
 
@@ -171,7 +174,8 @@ def _fill_gaps(text: str, blocks: list[Block]) -> Iterator[Block]:
         gap = text[block.stop : block.end]
         if block.kind is not Kind.OTHER and gap.strip():
             stop = text.find("\n", max(block.stop - 1, block.start)) + 1
-            stop += len(_BLANK_LINES.match(text, stop)[0])
+            blanks = _BLANK_LINES.match(text, stop)
+            stop = blanks.end() if blanks else stop
             if 0 < stop < block.end:
                 yield Block(
                     block.kind, block.start, block.stop, stop, block.level, block.label, block.refs

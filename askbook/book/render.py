@@ -55,7 +55,7 @@ class Renderer:
         if not self.notes.by_label:
             return self.text[begin:end], True
         inside = self.units[first:last]
-        labels = self.notes.carried(tuple(ref for unit in inside for ref in unit.refs))
+        labels = self.notes.carried(ref for unit in inside for ref in unit.refs)
         strangers = [i for i in range(first, last) if self._is_stranger(self.units[i], labels)]
         here = {unit.note for unit in inside if unit.note}
         added = [

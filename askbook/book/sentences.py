@@ -51,7 +51,7 @@ def _protected(text: str) -> list[tuple[int, int]]:
     return ranges
 
 
-def word_starts(
+def word_starts(  # noqa: PLR0917 - a span, its tokens, and two sizes
     text: str, start: int, end: int, points: IntArray, step: int, limit: int
 ) -> list[int]:
     """Return offsets that cut `text[start:end]` between words into pieces of about `step` tokens.

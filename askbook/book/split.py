@@ -53,7 +53,7 @@ _WORDS_IN_A_PIECE: Final = 8  # pieces of words are about this part of the limit
 _CONTAINERS: Final = {Kind.LIST, Kind.QUOTE, Kind.FOOTNOTE, Kind.ITEM}
 
 
-def split_block(
+def split_block(  # noqa: PLR0917 - a span, what it is, and what it must meet
     text: str, start: int, end: int, kind: Kind, limit: int, counts: Counts
 ) -> list[Piece]:
     """Return the later parts of `text[start:end]`; none needs more than `limit` tokens."""

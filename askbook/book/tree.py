@@ -47,7 +47,7 @@ def block_tree(text: str) -> list[Node]:
 
 
 def _kind(opening: object) -> Kind | None:
-    name = opening if isinstance(opening, str) else next(iter(opening), "")  # type: ignore[call-overload]
+    name = str(next(iter(opening))) if isinstance(opening, dict) else str(opening)
     if name == "CodeBlock" and isinstance(opening, dict):
         return Kind.CODE if opening[name] == "Indented" else Kind.FENCE
     return KINDS.get(name)

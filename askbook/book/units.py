@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -60,7 +61,7 @@ class Units:
         self.splits: list[Split] = []
         starts = [block.start for block in page.blocks]
         before = counts.before([*starts, len(page.text)])
-        self._costs = [after - first for first, after in zip(before, before[1:], strict=False)]
+        self._costs = [after - first for first, after in itertools.pairwise(before)]
         self._headings = 0  # tokens of the headings right before
 
     def build(self, whole: list[tuple[int, int]]) -> list[Unit]:
@@ -69,13 +70,14 @@ class Units:
             self._add(block, cost)
             self._headings = self._headings + cost if block.kind is Kind.HEADING else 0
         self._stay()
+        before = [0, *itertools.accumulate(unit.cost for unit in self.units)]
         for start, end in whole:
-            self._keep_whole(start, end)
+            self._keep_whole(start, end, before)
         return self.units
 
     def _stay(self) -> None:
         """Leave the definitions that no chunk carries away where they are."""
-        carried = set(self.notes.carried(tuple(ref for unit in self.units for ref in unit.refs)))
+        carried = set(self.notes.carried(ref for unit in self.units for ref in unit.refs))
         for unit in self.units:
             if unit.note and unit.note not in carried:
                 unit.cost, unit.rank = self.notes.by_label[unit.note].tokens, Rank.BLOCK
@@ -90,31 +92,34 @@ class Units:
         full = cost + self.notes.cost(block.refs)
         room = self.max - (self._headings if block.kind in _BREAKABLE else 0)
         if full <= room:
-            self.units.append(Unit(block.start, full, rank, block.kind, refs=block.refs))
+            self.units.append(Unit(block.start, full, rank, block.kind, refs=tuple(block.refs)))
         elif cost <= self.max and block.kind not in _BREAKABLE:
             self.units.append(Unit(block.start, cost, rank, block.kind))  # its notes stay behind
         else:
             self._split(block, cost, rank, room)
 
     def _rank(self, block: Block, cost: int) -> int:
+        """Return how good it is to cut before this block."""
         before = self.units[-1] if self.units else None
-        if before is None:
-            return Rank.BLOCK
-        if before.kind is Kind.HEADING:
+        if before is not None and before.kind is Kind.HEADING:
             return Rank.AFTER_HEADING
-        if block.kind is Kind.HEADING:
-            return Rank.SECTION + 6 - block.level
-        if block.kind is Kind.RULE or before.kind is Kind.RULE:
-            return Rank.RULE if before.kind is Kind.RULE else Rank.BLOCK
-        if before.kind is Kind.PARAGRAPH:
-            if block.kind is Kind.TABLE and before.cost + cost <= self.max:
-                return Rank.BEFORE_TABLE
-            near = max(before.start, block.start - _NEAR_END)
-            if self.page.text[near : block.start].rstrip().endswith((":", "：")):
-                return Rank.INTRODUCED
-        if before.kind is Kind.QUOTE and self._is_attribution(block):
+        if before is None or block.kind is Kind.HEADING:
+            return Rank.SECTION + 6 - block.level if block.level else Rank.BLOCK
+        if before.kind is Kind.RULE:
+            return Rank.RULE
+        if self._belongs(before, block, cost):
             return Rank.BEFORE_TABLE
-        return Rank.BLOCK
+        near = max(before.start, block.start - _NEAR_END)
+        is_introduced = before.kind is Kind.PARAGRAPH and self.page.text[
+            near : block.start
+        ].rstrip().endswith((":", "："))
+        return Rank.INTRODUCED if is_introduced else Rank.BLOCK
+
+    def _belongs(self, before: Unit, block: Block, cost: int) -> bool:
+        """Tell a table from its paragraph, or an attribution from its quote, apart from others."""
+        if before.kind is Kind.PARAGRAPH and block.kind is Kind.TABLE:
+            return before.cost + cost <= self.max
+        return before.kind is Kind.QUOTE and self._is_attribution(block)
 
     def _is_attribution(self, block: Block) -> bool:
         text = self.page.text
@@ -139,10 +144,12 @@ class Units:
                 Unit(piece.start, full, piece.rank, block.kind, piece.opener, piece.closer, refs)
             )
 
-    def _keep_whole(self, start: int, end: int) -> None:
+    def _keep_whole(self, start: int, end: int, before: list[int]) -> None:
         first = bisect.bisect_left(self.units, start, key=lambda unit: unit.start)
         last = bisect.bisect_left(self.units, end, key=lambda unit: unit.start)
-        inside = self.units[first:last]
-        if len(inside) > 1 and sum(unit.cost for unit in inside) <= self.max:
-            for unit in inside[1:]:
-                unit.rank = min(unit.rank, Rank.INSIDE_WHOLE)
+        cost = before[last] - before[first]
+        if cost > self.max and last - first > 1:
+            self.splits.append(Split("admonition or HTML block", start, cost, self.max))
+            return
+        for unit in self.units[first + 1 : last]:
+            unit.rank = min(unit.rank, Rank.INSIDE_WHOLE)

@@ -60,7 +60,7 @@ class Given:
     @classmethod
     def of(cls, source_file: str, frontmatter: Frontmatter) -> Given:
         """Index the keys of `frontmatter` by their plain spelling."""
-        plain = {re.sub(r"[\W_]", "", key).lower(): key for key in reversed(frontmatter.data)}
+        plain = {re.sub(r"[\W_]", "", key).lower(): key for key in reversed(list(frontmatter.data))}
         return cls(source_file, frontmatter, plain)
 
     def find(self, meaning: str) -> tuple[str, object] | None:
@@ -96,7 +96,7 @@ class Given:
         ]
         if not levels:
             self._refuse(*found, ", ".join(PROFICIENCY_LEVELS))
-        return min(levels)
+        return str(min(levels))
 
     def layer(self) -> str:
         """Return the lowest teaching layer named; L1 without one."""
@@ -151,7 +151,7 @@ class Given:
     def is_draft(self) -> bool:
         """Tell whether the page says of itself that it is not to be published."""
         found = self.find("draft")
-        return bool(found) and str(found[1]).strip().lower() in ("true", "yes", "on", "1")
+        return found is not None and str(found[1]).strip().lower() in ("true", "yes", "on", "1")
 
     def _number(self, key: str, value: object) -> float | int | None:
         if isinstance(value, bool):

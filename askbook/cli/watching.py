@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from askbook.errors import AskbookError
 if TYPE_CHECKING:
     from flows.run import RunSpec
 
+_FIRST_LOOK_MS = 500
 _QUIET_MS = 200  # an editor writes a file in several steps: wait until it is done
 
 
@@ -34,12 +37,24 @@ def watch(book_dir: Path | None, book_id: str | None) -> None:
 
     from watchfiles import watch as changes
 
-    click.echo(f"Watching {spec.book_dir}  (Ctrl-C ends it)")
-    try:
-        for _ in changes(spec.book_dir, debounce=_QUIET_MS, step=50, raise_interrupt=False):
+    stop = threading.Event()  # a run that is under way is finished, then watching ends
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    watching = changes(
+        spec.book_dir,
+        debounce=_QUIET_MS,
+        step=50,
+        rust_timeout=_FIRST_LOOK_MS,
+        yield_on_timeout=True,
+        stop_event=stop,
+    )
+    announced = False
+    for changed in watching:
+        if changed or not announced:  # what was saved before the watcher was ready counts too
             _run(spec)
-    except KeyboardInterrupt:
-        pass
+        if not announced:
+            click.echo(f"Watching {spec.book_dir}  (Ctrl-C ends it)")
+            announced = True
 
 
 def _run(spec: RunSpec) -> None:
@@ -50,6 +65,9 @@ def _run(spec: RunSpec) -> None:
     started = time.perf_counter()
     try:
         plan = plan_now(spec)
+        for each in plan.quarantined:
+            where = f"{each.source_file}:{each.line}" if each.line else each.source_file
+            click.echo(f"{_now()}  quarantined {where}: {each.reason}", err=True)
         if plan.is_empty:
             return
         report: dict[str, Any] = flow(

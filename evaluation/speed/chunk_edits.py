@@ -17,14 +17,13 @@ _ADDED: Final = (
     "A sentence that was not here before tells the reader what the planner does when a goal is "
     "lost. Another one says how long it waits, and that the arm then goes back to its rest."
 )
+_COLUMNS: Final = ("preset", "edit", "pages", "mean ids kept", "worst", "pages with all kept")
 _FEWEST: Final = 4  # chunks a page must have for a share to mean anything
 
 
 def report_edits(pages: list[tuple[str, Lesson]]) -> None:
     """Print the share of other ids that stay, for each preset and sort of edit."""
-    print(
-        "\n| preset | edit | pages | mean ids kept | worst | pages with all kept |\n|---|---|---|---|---|---|"
-    )
+    print(f"\n| {' | '.join(_COLUMNS)} |\n{'|---' * len(_COLUMNS)}|")
     for name, settings in PRESETS.items():
         kept: dict[str, list[float]] = {}
         for text, lesson in pages:

@@ -108,7 +108,8 @@ def _words(text: str) -> list[str]:
 
 
 def _seen(body: str) -> str:
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for fence in _FENCE.finditer(body):
         parts += _prose(body[at : fence.start()]), _INLINE.sub("", fence[0].partition("\n")[2])
         at = fence.end()

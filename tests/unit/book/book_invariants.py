@@ -79,9 +79,9 @@ def check_headings(chunks) -> None:
 def ends_with_heading(text: str) -> bool:
     last = None
     for event, span in _PARSER.events_with_range(text):
-        if isinstance(event, dict) and "Start" in event and isinstance(event["Start"], dict):
-            if "Heading" in event["Start"]:
-                last = span["end"]
+        opening = event.get("Start") if isinstance(event, dict) else None
+        if isinstance(opening, dict) and "Heading" in opening:
+            last = span["end"]
     return last is not None and not text.encode()[last:].strip()
 
 

@@ -74,30 +74,107 @@ _tabs = st.tuples(_title, _prose).map(
     lambda t: f'<Tabs>\n  <TabItem value="a" label="{t[0]}">\n\n    {t[1]}\n\n  </TabItem>\n</Tabs>'
 )
 _odd = st.sampled_from(
-    ["a < b and std::vector<int>", "---", "{/* gone */}", "<!-- gone -->", "Use { in prose", "***",
-     "[ref]: https://example.org", "1. one\n2. two", "Setext\n===", "    indented = 1", "`a <b> {c}`"]
-)  # fmt: skip
+    [
+        "a < b and std::vector<int>",
+        "---",
+        "{/* gone */}",
+        "<!-- gone -->",
+        "Use { in prose",
+        "***",
+        "[ref]: https://example.org",
+        "1. one\n2. two",
+        "Setext\n===",
+        "    indented = 1",
+        "`a <b> {c}`",
+    ],
+)
 
 blocks = st.one_of(
-    _prose, _prose, _heading, _heading, _fence, _table, _list, _nested, _quote, _alert, _math,
-    _admonition, _note, _tabs, _odd,
-)  # fmt: skip
+    _prose,
+    _prose,
+    _heading,
+    _heading,
+    _fence,
+    _table,
+    _list,
+    _nested,
+    _quote,
+    _alert,
+    _math,
+    _admonition,
+    _note,
+    _tabs,
+    _odd,
+)
 pages = st.tuples(
     st.sampled_from(["", "---\ntitle: A page\n---\n", "\ufeff", "\ufeff---\nid: x\n---\n"]),
     st.lists(blocks, max_size=16),
     st.sampled_from(["\n", "\r\n"]),
 ).map(lambda p: p[0].replace("\n", p[2]) + "\n\n".join(p[1]).replace("\n", p[2]) + p[2])
 settings_ = st.sampled_from(
-    [SMALL, COMPACT, ChunkSettings("t", 40, 64, 20, 16), ChunkSettings("t", 100, 128, 64, 20)]
+    [SMALL, COMPACT, ChunkSettings("t", 40, 64, 20, 16), ChunkSettings("t", 100, 128, 64, 20)],
 )
 # Nothing that can be typed may break a page: marks of all sorts, in any order.
 noise = st.lists(
     st.sampled_from(
-        ["`", "```", "~~~", "<", ">", "</", "/>", "<a>", "<A>", "{", "}", "{/*", "*/}", "<!--", "-->",
-         "$", "$$", "*", "_", "[", "]", "(", ")", "[^1]", "[^1]: ", "|", "|-|", "#", "# ", "- ", "1. ",
-         "> ", ":::", ":::note", "\n", "\n\n", "\r\n", "\r", "\t", "    ", " ", "a", "word", "A b. C",
-         "import a from 'a'", "export const a = {", "'", '"', "\\", "é", "机", "😀", "\ufeff", "---", "==="]
+        [
+            "`",
+            "```",
+            "~~~",
+            "<",
+            ">",
+            "</",
+            "/>",
+            "<a>",
+            "<A>",
+            "{",
+            "}",
+            "{/*",
+            "*/}",
+            "<!--",
+            "-->",
+            "$",
+            "$$",
+            "*",
+            "_",
+            "[",
+            "]",
+            "(",
+            ")",
+            "[^1]",
+            "[^1]: ",
+            "|",
+            "|-|",
+            "#",
+            "# ",
+            "- ",
+            "1. ",
+            "> ",
+            ":::",
+            ":::note",
+            "\n",
+            "\n\n",
+            "\r\n",
+            "\r",
+            "\t",
+            "    ",
+            " ",
+            "a",
+            "word",
+            "A b. C",
+            "import a from 'a'",
+            "export const a = {",
+            "'",
+            '"',
+            "\\",
+            "é",
+            "机",
+            "😀",
+            "\ufeff",
+            "---",
+            "===",
+        ],
     ),
     max_size=60,
-).map("".join)  # fmt: skip
+).map("".join)
 names = st.sampled_from(["part/page.md", "part/page.mdx"])

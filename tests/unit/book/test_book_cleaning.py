@@ -116,9 +116,15 @@ def test_string_expressions_are_text():
 
 @pytest.mark.parametrize(
     ("directive", "title"),
-    [(":::note", ""), (":::tip Title here", "Title here"), (":::tip[A *title*]", "A *title*"),
-     (":::note{.big #id}", ""), ("::: warning", ""), (":::info[T]{.c}", "T")],
-)  # fmt: skip
+    [
+        (":::note", ""),
+        (":::tip Title here", "Title here"),
+        (":::tip[A *title*]", "A *title*"),
+        (":::note{.big #id}", ""),
+        ("::: warning", ""),
+        (":::info[T]{.c}", "T"),
+    ],
+)
 def test_a_directive_line_becomes_its_title_or_goes(directive, title):
     page = f"Before.\n\n{directive}\n\nInside.\n\n:::\n\nAfter.\n"
     expected = ["Before.", *([title] if title else []), "Inside.", "After."]

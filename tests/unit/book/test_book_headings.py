@@ -33,9 +33,14 @@ def test_repeated_anchors_are_numbered_and_custom_ids_are_not_counted():
 
 @pytest.mark.parametrize(
     "heading",
-    ["## Title {#own-id}", "## Title {/* #own-id */}", "## Title <!-- #own-id -->",
-     "Title {#own-id}\n-----", "## Title {#own-id} "],
-)  # fmt: skip
+    [
+        "## Title {#own-id}",
+        "## Title {/* #own-id */}",
+        "## Title <!-- #own-id -->",
+        "Title {#own-id}\n-----",
+        "## Title {#own-id} ",
+    ],
+)
 @pytest.mark.parametrize("name", ["a.md", "a.mdx"])
 def test_custom_ids_are_kept_and_not_shown(heading, name):
     (chunk,) = chunks_of(f"{heading}\n\nText.\n", source_file=name)

@@ -33,10 +33,16 @@ def test_the_path_says_module_chapter_and_lesson(path, place):
 
 @pytest.mark.parametrize(
     ("path", "module"),
-    [("intro.md", "book"), ("Getting Started/setup.md", "getting-started"), ("02-basics/a.md", "basics"),
-     ("module-1-ros2/intro.md", "ros2"), ("module-1-ros2/chapter-25-x/01-a.md", "ros2"),
-     ("module-1-ros2/chapter-2-x/quiz.md", "ros2"), ("module-1-ros2/chapter-2-x/99-z.md", "ros2")],
-)  # fmt: skip
+    [
+        ("intro.md", "book"),
+        ("Getting Started/setup.md", "getting-started"),
+        ("02-basics/a.md", "basics"),
+        ("module-1-ros2/intro.md", "ros2"),
+        ("module-1-ros2/chapter-25-x/01-a.md", "ros2"),
+        ("module-1-ros2/chapter-2-x/quiz.md", "ros2"),
+        ("module-1-ros2/chapter-2-x/99-z.md", "ros2"),
+    ],
+)
 def test_the_path_stands_in_for_a_location_it_does_not_say(path, module):
     lesson = lesson_of("", path)
     assert (lesson.module, lesson.location) == (module, path)
@@ -55,18 +61,32 @@ def test_a_bare_module_number_leaves_the_name_to_the_path():
 
 @pytest.mark.parametrize(
     ("line", "tier"),
-    [("hardware_tier: 2", 2), ("hardwareTier: '2'", 2), ("hardware-tier: 2.0", 2), ("tier: Tier 2+", 2),
-     ("hardware_tier: tier 3", 3), ("hardware_tier: 2-4", 2), ("tier: free", 1), ("hardware_tier:", 1)],
-)  # fmt: skip
+    [
+        ("hardware_tier: 2", 2),
+        ("hardwareTier: '2'", 2),
+        ("hardware-tier: 2.0", 2),
+        ("tier: Tier 2+", 2),
+        ("hardware_tier: tier 3", 3),
+        ("hardware_tier: 2-4", 2),
+        ("tier: free", 1),
+        ("hardware_tier:", 1),
+    ],
+)
 def test_the_hardware_tier_is_understood_in_many_spellings(line, tier):
     assert given(line).hardware_tier == tier
 
 
 @pytest.mark.parametrize(
     ("line", "level"),
-    [("proficiency_level: B1", "B1"), ("proficiency: a2", "A2"), ("cefr_level: A2-B1", "A2"),
-     ("cefr: [B2, A1]", "A1"), ("proficiencyLevel: 'B1 / B2'", "B1"), ("title: x", "A2")],
-)  # fmt: skip
+    [
+        ("proficiency_level: B1", "B1"),
+        ("proficiency: a2", "A2"),
+        ("cefr_level: A2-B1", "A2"),
+        ("cefr: [B2, A1]", "A1"),
+        ("proficiencyLevel: 'B1 / B2'", "B1"),
+        ("title: x", "A2"),
+    ],
+)
 def test_the_lower_end_of_a_level_counts(line, level):
     assert given(line).proficiency_level == level
 
@@ -78,29 +98,50 @@ def test_the_layer_is_understood_in_many_spellings(layer):
 
 @pytest.mark.parametrize(
     ("line", "difficulty"),
-    [("difficulty: Beginner", "beginner"), ("difficulty: medium", "intermediate"),
-     ("difficulty_level: beginner-intermediate", "beginner"), ("difficulty: HARD", "advanced"),
-     ("title: x", None)],
-)  # fmt: skip
+    [
+        ("difficulty: Beginner", "beginner"),
+        ("difficulty: medium", "intermediate"),
+        ("difficulty_level: beginner-intermediate", "beginner"),
+        ("difficulty: HARD", "advanced"),
+        ("title: x", None),
+    ],
+)
 def test_the_difficulty_is_understood_in_many_words(line, difficulty):
     assert given(line).difficulty == difficulty
 
 
 @pytest.mark.parametrize(
     ("line", "tags"),
-    [("tags: [a, b, a]", ("a", "b")), ("tags: 'a, b'", ("a", "b")), ("keywords: [x y, z]", ("x y", "z")),
-     ("tags: [{label: a, permalink: /a}, 7]", ("a", "7")), ("tags: []\nkeywords: k", ("k",))],
-)  # fmt: skip
+    [
+        ("tags: [a, b, a]", ("a", "b")),
+        ("tags: 'a, b'", ("a", "b")),
+        ("keywords: [x y, z]", ("x y", "z")),
+        ("tags: [{label: a, permalink: /a}, 7]", ("a", "7")),
+        ("tags: []\nkeywords: k", ("k",)),
+    ],
+)
 def test_tags_come_as_lists_or_words(line, tags):
     assert given(line).tags == tags
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("hardware_tier", 7), ("hardware_tier", "high"), ("hardware_tier", "true"), ("tier", 0),
-     ("proficiency_level", "D1"), ("layer", "L9"), ("layer", "none"), ("chapter", -1), ("chapter", 21),
-     ("chapter", 2.5), ("lesson", 16), ("lesson", "[a]"), ("difficulty", "purple")],
-)  # fmt: skip
+    [
+        ("hardware_tier", 7),
+        ("hardware_tier", "high"),
+        ("hardware_tier", "true"),
+        ("tier", 0),
+        ("proficiency_level", "D1"),
+        ("layer", "L9"),
+        ("layer", "none"),
+        ("chapter", -1),
+        ("chapter", 21),
+        ("chapter", 2.5),
+        ("lesson", 16),
+        ("lesson", "[a]"),
+        ("difficulty", "purple"),
+    ],
+)
 def test_a_value_outside_its_range_names_the_key_its_line_and_what_is_allowed(key, value):
     with pytest.raises(UnreadableFile) as caught:
         given(f"title: x\n{key}: {value}")

@@ -1,5 +1,7 @@
 """Invariants of chunking, on generated pages, on the sample book and on real books."""
 
+import itertools
+
 import pytest
 from book_invariants import (
     check,
@@ -9,7 +11,7 @@ from book_invariants import (
     cut_structures,
     lost_words,
     uncovered,
-)  # fmt: skip
+)
 from book_pages import (
     COMPACT,
     CORPORA,
@@ -22,7 +24,7 @@ from book_pages import (
     pages,
     real_pages,
     settings_,
-)  # fmt: skip
+)
 from book_words import readable_words, words
 from hypothesis import given, settings
 
@@ -83,7 +85,7 @@ def test_line_ends_do_not_change_what_chunks_say(page):
 @settings(max_examples=30)
 def test_no_tiny_chunk_stays_beside_one_it_could_join(page):
     chunks = chunks_of(page, SMALL)
-    for one, other in zip(chunks, chunks[1:], strict=False):
+    for one, other in itertools.pairwise(chunks):
         is_tiny = min(one.token_count, other.token_count) < SMALL.min_tokens - 2
         assert not is_tiny or one.token_count + other.token_count > SMALL.max_tokens - 8
 

@@ -1,5 +1,7 @@
 """Structures stay whole while they fit, and keep what they need when they do not."""
 
+import itertools
+
 import pytest
 from book_pages import COMPACT, SMALL, chunks_of, lesson_of, texts_of
 
@@ -89,7 +91,8 @@ def test_other_structures_stay_whole_too(whole):
 
 
 def test_a_footnote_goes_with_the_chunks_that_refer_to_it():
-    page = f"{filled(2)} It is told[^a].\n\n{filled(3)}\n\n{filled(3)} Again[^a].\n\n[^a]: By the book.\n"
+    told = f"{filled(2)} It is told[^a].\n\n{filled(3)}\n\n{filled(3)} Again[^a].\n\n"
+    page = f"{told}[^a]: By the book.\n"
     chunks = chunks_of(page, SMALL)
     for chunk in chunks:
         assert ("[^a]: By the book." in chunk.text) is ("[^a]." in chunk.text)
@@ -138,7 +141,7 @@ def test_overlap_starts_at_a_sentence_or_paragraph_within_its_budget():
     sentences = [f"Sentence number {n} speaks of a robot and its many joints." for n in range(60)]
     page = "\n\n".join(" ".join(sentences[n : n + 3]) for n in range(0, 60, 3))
     chunks = chunks_of(page, sizes)
-    for one, other in zip(chunks, chunks[1:], strict=False):
+    for one, other in itertools.pairwise(chunks):
         shared = page[other.start_char_offset : one.end_char_offset]
         assert shared.startswith("Sentence")
         assert 0 < count_tokens(shared) <= 30
