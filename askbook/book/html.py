@@ -21,7 +21,7 @@ PARSER: Final = pyromark.Markdown(
 _NEEDS_CLEANING: Final = re.compile(r"<[A-Za-z/!]|^[ \t>]*:::|\{#|\{/\*", re.MULTILINE)
 _PLAIN_FENCE: Final = re.compile(r"^```[\w-]*\n(?:(?!```)[^\n]*+\n)*+```[ \t]*$", re.MULTILINE)
 _MDX_SIGN: Final = re.compile(r"<[A-Z][\w.]*(?:[\s/>]|\Z)|</[A-Z]")
-_IMPORT_SIGN: Final = re.compile(r"^import\s[^\n]*?['\"]", re.MULTILINE)
+_MDX_LINE: Final = re.compile(r"^(?:import\s[^\n]*?['\"]|[ \t]*</?[A-Z][\w.]*[\s/>])", re.MULTILINE)
 _MDX_COMMENT: Final = re.compile(r"\{/\*")
 _TAG_OR_COMMENT: Final = re.compile(r"<!--|<(?=[A-Za-z/])")
 
@@ -42,10 +42,13 @@ class Inside:
 def mark_markdown(text: str, start: int) -> Marks | None:
     """Mark what goes from a Markdown page; None when it is written like MDX."""
     marks = Marks()
-    if not _NEEDS_CLEANING.search(_without_fences(text, start)):
+    prose = _without_fences(text, start)
+    if not _NEEDS_CLEANING.search(prose):
         return marks
+    if _MDX_LINE.search(prose):
+        return None
     code, html = _code_and_html(text, start)
-    if _is_mdx(text, start, code, html):
+    if any(text[at] == "<" and _MDX_SIGN.match(text, at) for at, _ in html):
         return None
     is_code = Inside(code)
     _mark_html(text, html, marks)
@@ -82,15 +85,6 @@ def _code_and_html(text: str, start: int) -> tuple[list[tuple[int, int]], list[t
 
 def _ranges(points: list[int], start: int) -> list[tuple[int, int]]:
     return [(a + start, b + start) for a, b in zip(points[::2], points[1::2], strict=True)]
-
-
-def _is_mdx(
-    text: str, start: int, code: list[tuple[int, int]], html: list[tuple[int, int]]
-) -> bool:
-    if any(text[a] == "<" and _MDX_SIGN.match(text, a) for a, _ in html):
-        return True
-    is_code = Inside(code)
-    return any(not is_code(found.start()) for found in _IMPORT_SIGN.finditer(text, start))
 
 
 def _mark_html(text: str, html: list[tuple[int, int]], marks: Marks) -> None:

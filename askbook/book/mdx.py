@@ -146,7 +146,8 @@ class _Scan:
             return end
         if not is_expression(content, starts_line=starts_line(self.text, start)):
             return start + 1
-        self.marks.cut(start, end)
+        is_between = self.text[start - 1 : start].isalnum() and self.text[end : end + 1].isalnum()
+        self.marks.cut(start, end, " " if is_between else "")
         return end
 
     def _math(self, start: int) -> int:

@@ -8,15 +8,15 @@ leaves all others where they were.
 
 from __future__ import annotations
 
+import bisect
 import functools
+import itertools
 import zlib
 from typing import Final
 
-import numpy as np
-
 from askbook.book.parse import Kind
 from askbook.book.split import Rank
-from askbook.book.tokens import IntArray, count_tokens
+from askbook.book.tokens import count_tokens
 from askbook.book.units import Unit
 from askbook.models import ChunkSettings
 
@@ -28,24 +28,24 @@ class Packer:
     """Cuts a list of units into ranges, one for each chunk."""
 
     def __init__(self, text: str, units: list[Unit], settings: ChunkSettings) -> None:
-        self._cost = np.cumsum([0, *(unit.cost for unit in units)])
-        self._rank = np.array([unit.rank for unit in units], dtype=np.int64)
         self._text = text
-        added = {part for unit in units for part in (unit.opener, unit.closer) if part}
-        around = {part: count_tokens(part) + 1 for part in added}
-        self._opener = [around.get(unit.opener, 0) for unit in units]
-        self._closer = [*(around.get(unit.closer, 0) for unit in units), 0]
         self._units = units
+        self._cost = [0, *itertools.accumulate(unit.cost for unit in units)]
+        added = {part for unit in units for part in (unit.opener, unit.closer) if part}
+        self._around = {part: count_tokens(part) + 1 for part in added}
         self._max = settings.max_tokens
         self._min = settings.min_tokens
         self._target = settings.target_tokens
         self._soft = min(settings.target_tokens * 5 // 4, self._max - settings.overlap_tokens)
 
     @functools.cached_property
-    def _order(self) -> IntArray:
+    def _order(self) -> list[int]:
         """Return what orders borders from worst to best: their rank, then their hash."""
-        hashes = np.array(_hashes(self._text, self._units), dtype=np.int64)
-        return (self._rank << 32) + hashes
+        ends = [*(unit.start for unit in self._units[1:]), len(self._text)]
+        return [
+            (unit.rank << 32) + _hash(self._text[unit.start : min(end, unit.start + _HASHED)])
+            for unit, end in zip(self._units, ends, strict=True)
+        ]
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return ranges of units that need at most the maximum and are not tiny."""
@@ -62,46 +62,40 @@ class Packer:
 
     def cost(self, start: int, end: int) -> int:
         """Return the tokens of a chunk of these units; a little more than it really has."""
-        inside = int(self._cost[end] - self._cost[start])
-        return inside + self._opener[start] + self._closer_at(start, end)
-
-    def _closer_at(self, start: int, end: int) -> int:
-        return self._closer[end] if end > start else 0
+        inside = self._cost[end] - self._cost[start]
+        if not self._around:
+            return inside
+        closer = self._units[end].closer if end < len(self._units) else ""
+        return inside + self._around.get(self._units[start].opener, 0) + self._around.get(closer, 0)
 
     def _cut(self, start: int, end: int) -> int | None:
         total = self.cost(start, end)
         if total <= self._soft or end - start < 2:  # noqa: PLR2004 - one unit has no border
             return None
         margin = self._target * 2 // 5 if total <= 3 * self._soft // 2 else self._target * 3 // 5
-        cut = self._best_between(start, end, max(margin, self._min), Rank.WORD)
+        cut = self._best_between(start, end, max(margin, self._min))
         if cut is not None or total <= self._max:
             return cut
         return self._any(start, end)
 
-    def _best_between(self, start: int, end: int, margin: int, lowest: int) -> int | None:
-        first = int(np.searchsorted(self._cost, self._cost[start] + margin, side="left"))
-        last = int(np.searchsorted(self._cost, self._cost[end] - margin, side="right"))
-        first, last = max(first, start + 1), min(last, end)
+    def _best_between(self, start: int, end: int, margin: int) -> int | None:
+        first = bisect.bisect_left(self._cost, self._cost[start] + margin, start + 1, end)
+        last = bisect.bisect_right(self._cost, self._cost[end] - margin, first, end)
         if first >= last:
             return None
-        best = first + int(np.argmax(self._order[first:last]))
-        return best if self._rank[best] >= lowest else None
+        among = self._order[first:last]
+        best = first + among.index(max(among))
+        return best if self._units[best].rank >= Rank.WORD else None
 
     def _any(self, start: int, end: int) -> int | None:
         """Return the border nearest to the middle, of the least bad sort there is."""
-        ranks = self._rank[start + 1 : end]
-        for allowed in (ranks >= Rank.WORD, ranks >= Rank.INSIDE_WHOLE):
-            borders = np.flatnonzero(allowed) + start + 1
-            if len(borders):
-                borders = borders if ranks.max() >= Rank.WORD else self._of_best_rank(borders)
-                middle = (self._cost[start] + self._cost[end]) / 2
-                return int(borders[np.argmin(np.abs(self._cost[borders] - middle))])
-        return None
-
-    def _of_best_rank(self, borders: IntArray) -> IntArray:
-        ranks = self._rank[borders]
-        best: IntArray = borders[ranks == ranks.max()]
-        return best
+        ranks = [unit.rank for unit in self._units[start + 1 : end]]
+        best = min(max(ranks), Rank.WORD)
+        if best <= Rank.NEVER:
+            return None
+        middle = (self._cost[start] + self._cost[end]) / 2
+        borders = (at for at, rank in enumerate(ranks, start + 1) if rank >= best)
+        return min(borders, key=lambda at: abs(self._cost[at] - middle))
 
     def _join_tiny(self, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
         joined: list[tuple[int, int]] = []
@@ -121,9 +115,5 @@ class Packer:
         return end < len(self._units) and self._units[end - 1].kind is Kind.HEADING
 
 
-def _hashes(text: str, units: list[Unit]) -> list[int]:
-    ends = [*(unit.start for unit in units[1:]), len(text)]
-    return [
-        zlib.crc32(text[unit.start : min(end, unit.start + _HASHED)].encode())
-        for unit, end in zip(units, ends, strict=True)
-    ]
+def _hash(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8"))

@@ -17,6 +17,7 @@ _ABBREVIATION: Final = re.compile(
     re.IGNORECASE,
 )
 _CODE_OR_MATH: Final = re.compile(r"(`++)(?!`)|\$\$")
+_LOOK_BACK: Final = 80  # characters in which a better place inside a word is looked for
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -71,8 +72,17 @@ def word_starts(  # noqa: PLR0917 - a span, its tokens, and two sizes
         if counts[last] - done <= limit and words[last] > at:
             at, done = int(words[last]), int(counts[last])
         else:
-            done += step
-            at = max(at + 1, int(points[done]))
+            at = _inside_word(text, at, int(points[done + step]))
+            done = int(np.searchsorted(points, at))
         if at < end:
             starts.append(at)
     return starts
+
+
+def _inside_word(text: str, start: int, end: int) -> int:
+    """Return where to cut a long word: after its last sign that is no letter, or at `end`."""
+    end = max(end, start + 1)
+    for at in range(end, max(start + 1, end - _LOOK_BACK), -1):
+        if not text[at - 1].isalnum():
+            return at
+    return end

@@ -25,7 +25,7 @@ _UNSEEN: Final = re.compile(
     r"|\{[^{}\n]*\}",
     re.DOTALL | re.MULTILINE,
 )
-_LONGEST_WORD: Final = 40  # longer ones are keys and hashes, which may have to be cut
+_LONGEST_WORD: Final = 30  # longer ones are keys and hashes, which may have to be cut
 
 
 class Faults:

@@ -45,7 +45,6 @@ def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(lib
 @pytest.mark.parametrize(
     "place",
     [
-        "flows.embed:embed:after",
         "askbook.index.versions:VersionFolder.point_to:before",
         "flows.record:record:before",
     ],

@@ -114,6 +114,10 @@ def test_string_expressions_are_text():
     assert shown("Hello{' '}there {\"you\"} {`all`}.") == "Hello there you all."
 
 
+def test_words_on_both_sides_of_an_expression_stay_apart():
+    assert shown("One{'\\n'}two and ({x}) v{version}.") == "One two and () v."
+
+
 @pytest.mark.parametrize(
     ("directive", "title"),
     [
