@@ -165,9 +165,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one run each, no growth or edits")
     options = parser.parse_args()
     pages = read_pages(options.folder)
-    report_speed(pages, 1 if options.quick else 3)
+    report_speed(pages, 1 if options.quick else 6)
     if not options.quick:
-        report_growth(pages, 2)
+        report_growth(pages, 4)
         report_edits(pages)
 
 
