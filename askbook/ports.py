@@ -43,7 +43,7 @@ class Embedder(Protocol):
 
     @property
     def relevance_floor(self) -> float:
-        """Cosine below which a passage has nothing to do with a question, measured."""
+        """Cosine below which a passage is taken for irrelevant; provisional so far."""
 
     @property
     def limits(self) -> BatchLimits:

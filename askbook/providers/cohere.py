@@ -19,7 +19,7 @@ class CohereEmbedder:
 
     model = "embed-english-v3.0"
     dimensions = 1024
-    relevance_floor = 0.3
+    relevance_floor = 0.3  # a guess, not measured yet
     limits = BatchLimits(
         texts=96, inputs_per_minute=2000, concurrency=4, usd_per_million_tokens=0.10
     )

@@ -33,7 +33,7 @@ class MiniLM:
 
     model = "all-MiniLM-L6-v2-int8"
     dimensions = 384
-    relevance_floor = 0.2
+    relevance_floor = 0.2  # a guess, not measured yet
     limits = BatchLimits()
 
     def __init__(self) -> None:
