@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Final
 
 from askbook.book.clean import Cleaned, clean
+from askbook.book.collector import paused_for
 from askbook.book.counts import Counts
 from askbook.book.frontmatter import body_start
 from askbook.book.identify import chunk_id, content_hash, parent_id
@@ -18,7 +19,7 @@ from askbook.book.render import Draft, Renderer
 from askbook.book.units import Split, Unit, Units
 from askbook.models import Chunk, ChunkSettings, Lesson
 
-CHUNKER_VERSION: Final = 1  # raised whenever the same text and settings give other chunks
+CHUNKER_VERSION: Final = 2  # raised whenever the same text and settings give other chunks
 
 PRESETS: Final[dict[str, ChunkSettings]] = {
     "compact": ChunkSettings("compact", target_tokens=400, max_tokens=512, min_tokens=100),
@@ -46,6 +47,13 @@ def chunk_lesson_with_report(
     text: str, lesson: Lesson, settings: ChunkSettings
 ) -> tuple[list[Chunk], list[Split]]:
     """Return the chunks and the structures that were too long to stay whole."""
+    with paused_for(len(text)):
+        return _chunk_page(text, lesson, settings)
+
+
+def _chunk_page(
+    text: str, lesson: Lesson, settings: ChunkSettings
+) -> tuple[list[Chunk], list[Split]]:
     cleaned = clean(text, body_start(text), lesson.source_file)
     if not cleaned.text.strip():
         return [], []

@@ -43,7 +43,7 @@ class Block:
     end: int = 0
     level: int = 0  # of a heading
     label: str = ""  # of a footnote's definition
-    refs: list[str] = field(default_factory=list)  # labels of the footnotes it refers to
+    refs: tuple[str, ...] = ()  # labels of the footnotes it refers to
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,10 @@ class _Reader:
         self.headings: list[tuple[int, int, int, list[str], bool]] = []
 
     def read(self, text: str) -> None:
-        """Go through all events; most are inline and of no interest, so they come last."""
-        depth, title = 0, None
-        has_marks = "[^" in text or "$$" in text
+        """Go through all events; most are inline and of no interest, so they are passed first."""
+        depth = 0
+        title: list[str] | None = None  # of the heading that is being read
+        reads_inline = has_marks = "[^" in text or "$$" in text
         for event, span in PARSER.events_with_range(text):
             if isinstance(event, str):
                 if event == "Rule" and depth == 0:
@@ -108,14 +109,16 @@ class _Reader:
                 opening = event["Start"]
                 if depth == 0:
                     self._open(opening, span["start"], span["end"])
-                if isinstance(opening, dict) and "Heading" in opening:
-                    title = self._open_heading(opening, span["start"], span["end"], depth)
                 depth += 1
+                if isinstance(opening, dict) and "Heading" in opening:
+                    level = int(opening["Heading"]["level"][1])
+                    title, reads_inline = [], True
+                    self.headings.append((span["start"], span["end"], level, title, depth == 1))
             elif "End" in event:
                 depth -= 1
                 if title is not None and "Heading" in event["End"]:
-                    title = None
-            elif title is not None or has_marks:
+                    title, reads_inline = None, has_marks
+            elif reads_inline:
                 self._inline(event, title, span["start"], span["end"])
 
     def _open(self, opening: object, start: int, end: int) -> None:
@@ -130,12 +133,6 @@ class _Reader:
             block.label = opening[name]
         self.found.append(block)
 
-    def _open_heading(self, opening: object, start: int, end: int, depth: int) -> list[str]:
-        level = int(opening["Heading"]["level"][1]) if isinstance(opening, dict) else 1
-        title: list[str] = []
-        self.headings.append((start, end, level, title, depth == 0))
-        return title
-
     def _inline(
         self, event: Mapping[str, object], title: list[str] | None, start: int, end: int
     ) -> None:
@@ -145,7 +142,7 @@ class _Reader:
         if self.found and start < self.found[-1].stop:
             block = self.found[-1]
             if "FootnoteReference" in event:
-                block.refs.append(str(event["FootnoteReference"]))
+                block.refs = (*block.refs, str(event["FootnoteReference"]))
             elif "DisplayMath" in event and start == block.start and end >= block.stop - 1:
                 block.kind = Kind.MATH
 
@@ -171,8 +168,8 @@ def _fill_gaps(text: str, blocks: list[Block]) -> Iterator[Block]:
     blocks[0].start = 0
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         block.end = after.start if after else len(text)
-        gap = text[block.stop : block.end]
-        if block.kind is not Kind.OTHER and gap.strip():
+        has_more = block.kind is not Kind.OTHER and not text[block.stop : block.end].isspace()
+        if has_more and block.stop < block.end:
             stop = text.find("\n", max(block.stop - 1, block.start)) + 1
             blanks = _BLANK_LINES.match(text, stop)
             stop = blanks.end() if blanks else stop

@@ -32,9 +32,8 @@ def block_tree(text: str) -> list[Node]:
         if not isinstance(event, dict):
             continue
         if (opening := event.get("Start")) is not None:
-            kind = _kind(opening)
-            is_kept = kind is not None and len(stack) < _DEEPEST
-            node = Node(kind or Kind.OTHER, span["start"], span["end"]) if is_kept else None
+            kind = _kind(opening) if len(stack) < _DEEPEST else None
+            node = Node(kind, span["start"], span["end"]) if kind else None
             stack.append(node)
             if node:
                 parents[-1].children.append(node)

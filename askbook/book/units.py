@@ -89,10 +89,10 @@ class Units:
             rank = Rank.NEVER if self.units else rank
             self.units.append(Unit(block.start, 0, rank, block.kind, note=block.label))
             return
-        full = cost + self.notes.cost(block.refs)
+        full = cost + self.notes.cost(block.refs) if block.refs else cost
         room = self.max - (self._headings if block.kind in _BREAKABLE else 0)
         if full <= room:
-            self.units.append(Unit(block.start, full, rank, block.kind, refs=tuple(block.refs)))
+            self.units.append(Unit(block.start, full, rank, block.kind, refs=block.refs))
         elif cost <= self.max and block.kind not in _BREAKABLE:
             self.units.append(Unit(block.start, cost, rank, block.kind))  # its notes stay behind
         else:
@@ -109,11 +109,14 @@ class Units:
             return Rank.RULE
         if self._belongs(before, block, cost):
             return Rank.BEFORE_TABLE
+        return Rank.INTRODUCED if self._introduces(before, block) else Rank.BLOCK
+
+    def _introduces(self, before: Unit, block: Block) -> bool:
+        """Tell whether the paragraph before announces this block with a colon."""
+        if before.kind is not Kind.PARAGRAPH:
+            return False
         near = max(before.start, block.start - _NEAR_END)
-        is_introduced = before.kind is Kind.PARAGRAPH and self.page.text[
-            near : block.start
-        ].rstrip().endswith((":", "："))
-        return Rank.INTRODUCED if is_introduced else Rank.BLOCK
+        return self.page.text[near : block.start].rstrip().endswith((":", "："))
 
     def _belongs(self, before: Unit, block: Block, cost: int) -> bool:
         """Tell a table from its paragraph, or an attribution from its quote, apart from others."""

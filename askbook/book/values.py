@@ -30,6 +30,7 @@ _SPELLINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "page_number": ("pagenumber", "page"),
     "draft": ("draft",),
 }
+_WRAPPERS: Final = ("metadata", "meta", "params", "extra", "custom", "personalization", "askbook")
 _AMBIGUOUS: Final = {"tier", "page"}  # words here mean something else; numbers are ours
 _NUMBER: Final = re.compile(r"(?:[a-z]+\.?[\s:#_]*-?)??[\s]*(-?\d+(?:\.\d+)?)(?!\d)", re.IGNORECASE)
 _LEVEL: Final = re.compile(r"(?<![a-z0-9])([abc][12])(?![0-9a-z])", re.IGNORECASE)
@@ -55,20 +56,26 @@ class Given:
 
     source_file: str
     frontmatter: Frontmatter
-    by_plain_key: Mapping[str, str]  # "hardwaretier" -> the key as written
+    by_plain_key: Mapping[str, tuple[str, object]]  # "hardwaretier" -> key as written, value
 
     @classmethod
     def of(cls, source_file: str, frontmatter: Frontmatter) -> Given:
-        """Index the keys of `frontmatter` by their plain spelling."""
-        plain = {re.sub(r"[\W_]", "", key).lower(): key for key in reversed(list(frontmatter.data))}
-        return cls(source_file, frontmatter, plain)
+        """Index the keys by their plain spelling; those inside `metadata:` and the like too."""
+        top = {_plain(key): (key, value) for key, value in reversed(list(frontmatter.data.items()))}
+        inner = {
+            _plain(name): (f"{key}.{name}", value)
+            for wrapper in _WRAPPERS
+            for key, inside in [top.get(wrapper, ("", None))]
+            if isinstance(inside, dict)
+            for name, value in reversed(inside.items())
+        }
+        return cls(source_file, frontmatter, inner | top)
 
     def find(self, meaning: str) -> tuple[str, object] | None:
         """Return the key as written and its value, unless it is missing or empty."""
         for spelling in _SPELLINGS[meaning]:
-            key = self.by_plain_key.get(spelling)
-            value = self.frontmatter.data[key] if key is not None else None
-            if key is not None and value is not None and value not in ("", [], {}):
+            key, value = self.by_plain_key.get(spelling, ("", None))
+            if value is not None and value not in ("", [], {}):
                 return key, value
         return None
 
@@ -78,7 +85,7 @@ class Given:
         if not found:
             return HARDWARE_TIERS[0]
         number = self._number(*found)
-        if number is None and found[0].lower() in _AMBIGUOUS:
+        if number is None and found[0].rpartition(".")[2].lower() in _AMBIGUOUS:
             return HARDWARE_TIERS[0]
         if number not in HARDWARE_TIERS:
             self._refuse(*found, "1, 2, 3 or 4")
@@ -160,9 +167,14 @@ class Given:
         return min(numbers, default=None)
 
     def _refuse(self, key: str, value: object, allowed: str) -> NoReturn:
-        line = self.frontmatter.key_lines.get(key)
+        lines = self.frontmatter.key_lines
+        line = lines.get(key) or lines.get(key.partition(".")[0])
         reason = f"`{key}: {value}` in the frontmatter is outside its range; allowed: {allowed}"
         raise UnreadableFile(self.source_file, reason, line)
+
+
+def _plain(key: object) -> str:
+    return re.sub(r"[\W_]", "", str(key)).lower()
 
 
 def _parts(value: object, separator: str | None = None) -> Iterable[object]:

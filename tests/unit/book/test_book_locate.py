@@ -195,3 +195,13 @@ def test_underscored_and_hidden_files_are_left_out(path):
 def test_drafts_are_left_out(value, is_out):
     text = f"---\ndraft: {value}\n---\n"
     assert is_left_out("a.md", read_frontmatter(text, "a.md")) is is_out
+
+
+def test_values_inside_a_metadata_block_count_where_the_top_level_is_silent():
+    lesson = given("layer: L2\nmetadata:\n  hardware_tier: 4\n  proficiencyLevel: C1\n  layer: L3")
+    assert (lesson.hardware_tier, lesson.proficiency_level, lesson.layer) == (4, "C1", "L2")
+
+
+def test_a_value_out_of_range_inside_a_block_is_named_with_the_block_and_its_line():
+    with pytest.raises(UnreadableFile, match=r"02-y\.md:3: `metadata\.hardware_tier: 9`"):
+        given("title: x\nmetadata:\n  hardware_tier: 9")
