@@ -9,7 +9,8 @@ AskbookError
 │   ├── ModelFileError       a model file is missing or is not the expected one
 │   ├── ProviderError        an embedder, reranker or writer refused or answered wrongly
 │   ├── IndexFault          the index does not fit what is asked of it
-│   └── RunRefused           an ingest run stopped before it touched the index
+│   ├── RunRefused           an ingest run stopped before it touched the index
+│   └── DatasetError         a data set for measuring is missing or broken
 └── TransientError           the same call may succeed later; only these are retried
     ├── ProviderUnavailable  timeout, 429 or 5xx, with the wait the provider asked for
     ├── DatabaseDown         PostgreSQL does not answer
@@ -71,6 +72,10 @@ class IndexFault(TerminalError):
 
 class RunRefused(TerminalError):
     """An ingest run stopped before it touched the index."""
+
+
+class DatasetError(TerminalError):
+    """A file of a data set is missing or broken; the message names file:line and field."""
 
 
 class ProviderUnavailable(TransientError):

@@ -11,6 +11,7 @@ from askbook.book.source import decode
 from askbook.errors import RunRefused
 from askbook.models import Lesson
 from askbook.payload import embedded_hash, to_record
+from flows import progress
 from flows.checkpoints import Checkpoints
 from flows.discover import read_bytes
 from flows.run import RunSpec
@@ -22,7 +23,10 @@ def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> str:
     part = f"chunks-{shard}"
     if part not in checkpoints.parts(part):
         lessons = lessons_from_table(checkpoints.read(f"files-{shard}"))
-        records = [record for lesson in lessons for record in records_of(spec, lesson)]
+        records = []
+        for lesson in lessons:
+            records += records_of(spec, lesson)
+            progress.advance(progress.CUT, 1)
         checkpoints.write(part, pa.Table.from_pylist(records, schema=CHUNKS))
     return part
 

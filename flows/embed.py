@@ -12,6 +12,7 @@ from askbook.book.tokens import count_tokens
 from askbook.models import ChunkFilter
 from askbook.ports import Vectors
 from askbook.providers.batching import embed_in_batches
+from flows import progress
 from flows.checkpoints import Checkpoints
 from flows.run import RunSpec
 from flows.tables import rows_of, vectors_schema
@@ -41,17 +42,22 @@ def embed(spec: RunSpec, checkpoints: Checkpoints, chunks_part: str) -> EmbedCou
     made = sink.cross_off(wanted)
     made[REUSED] += _reuse_from_index(spec, wanted, sink)
     made[REUSED] += _reuse_from_unfinished(checkpoints, wanted, sink)
+    progress.advance(progress.EMBEDDED, texts.num_rows - len(wanted))
     tokens = sum(count_tokens(text) for text in wanted.values())
     made[EMBEDDED] += len(wanted)
     if wanted:
-        by_text = {text: key for key, text in wanted.items()}
-        spec.parts.portal.call(
-            embed_in_batches,
-            spec.parts.embedder,
-            list(by_text),
-            lambda batch, vectors: sink.write([by_text[t] for t in batch], vectors, EMBEDDED),
-        )
+        _embed_missing(spec, wanted, sink)
     return EmbedCounts(made[EMBEDDED], made[REUSED], tokens)
+
+
+def _embed_missing(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> None:
+    by_text = {text: key for key, text in wanted.items()}
+
+    def keep(batch: list[str], vectors: Vectors) -> None:
+        sink.write([by_text[text] for text in batch], vectors, EMBEDDED)
+        progress.advance(progress.EMBEDDED, len(batch))
+
+    spec.parts.portal.call(embed_in_batches, spec.parts.embedder, list(by_text), keep)
 
 
 class _Sink:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import urllib.error
 import urllib.request
+from http import HTTPStatus
 from pathlib import Path
 
+from askbook.errors import TransientError
 from askbook.settings import Settings
 
 UP_FILE = "up.json"  # written by `askbook up`: where its Prefect server listens
+_HEALTH_SECONDS = 5
+
+
+class PrefectDown(TransientError):
+    """The Prefect server that the settings name does not answer."""
 
 
 def prepare_prefect(settings: Settings) -> None:
@@ -30,7 +36,13 @@ def prepare_prefect(settings: Settings) -> None:
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
         "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
     }
-    address = settings.prefect_api_url or running_prefect(settings)
+    address = settings.prefect_api_url
+    if address and not _answers(address):
+        raise PrefectDown(
+            f"The Prefect server at {address} does not answer. "
+            "Start it, or unset ASKBOOK_PREFECT_API_URL to run without one."
+        )
+    address = address or running_prefect(settings)
     if address:
         defaults["PREFECT_API_URL"] = address
     for name, value in defaults.items():
@@ -42,7 +54,18 @@ def running_prefect(settings: Settings) -> str | None:
     try:
         facts = json.loads((settings.home / UP_FILE).read_text(encoding="utf-8"))
         address = str(facts["prefect_api_url"])
-        with urllib.request.urlopen(f"{address}/health", timeout=2) as reply:  # noqa: S310 - our own file
-            return address if reply.status == 200 else None  # noqa: PLR2004
-    except (OSError, ValueError, KeyError, urllib.error.URLError):
+    except (OSError, ValueError, KeyError):
         return None
+    return address if _answers(address) else None
+
+
+def _answers(address: str) -> bool:
+    """Whether a Prefect server answers there, by its own word."""
+    url = f"{address.rstrip('/')}/health"
+    if not url.startswith(("http://", "https://")):
+        return False
+    try:
+        with urllib.request.urlopen(url, timeout=_HEALTH_SECONDS) as reply:  # noqa: S310 - checked
+            return bool(reply.status == HTTPStatus.OK)
+    except (OSError, ValueError):
+        return False

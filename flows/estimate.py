@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from askbook.book.tokens import count_tokens
 from askbook.models import ChunkFilter
-from askbook.providers.registry import PRICES
+from askbook.providers.prices import PRICES
 from flows.chunk import records_of
 from flows.diff import Plan
 from flows.run import RunSpec

@@ -13,21 +13,26 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any  # the report is JSON
 
-from prefect import flow, task, unmapped
-from prefect.futures import PrefectFutureList, as_completed
+import pyarrow as pa
+from prefect import flow, get_run_logger, task, unmapped
+from prefect.futures import PrefectFutureList, wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from askbook.models import Mode
 from askbook.settings import load_settings
+from askbook.store import jobs
 from flows import artifacts, progress
 from flows.checkpoints import Checkpoints
 from flows.chunk import chunk
 from flows.embed import EmbedCounts, embed
 from flows.gates import GateResult, gate, gatekeeper, index_gate
-from flows.planning import Planned, note_plan, note_result, write_plan, write_survey
-from flows.record import record, record_nothing
+from flows.planned import Planned, note_plan, note_result, write_plan, write_survey
+from flows.planning import record_nothing
+from flows.record import record, settle
 from flows.run import Report, RunSpec, job
 from flows.upsert import Published, upsert
+
+_REFRESH_SECONDS = 1.0  # between two looks at the progress
 
 
 @task(name="discover")
@@ -62,11 +67,17 @@ def embed_shard(
 
 @task(name="upsert")
 def publish(
-    spec: RunSpec, checkpoints: Checkpoints, parts: list[str]
+    spec: RunSpec, checkpoints: Checkpoints, parts: list[str], job_id: int
 ) -> tuple[Published, GateResult]:
     """Build, verify and publish the next version of the index."""
     seen: list[GateResult] = []
-    published = upsert(spec, checkpoints, parts, lambda t: seen.append(index_gate(spec, t)))
+
+    def may_publish(counts: pa.Table) -> None:
+        seen.append(index_gate(spec, counts))
+        with spec.parts.database.begin() as connection:
+            jobs.check_ours(connection, job_id)
+
+    published = upsert(spec, checkpoints, parts, may_publish)
     return published, seen[0]
 
 
@@ -95,7 +106,9 @@ def ingest(
     spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read
     gates: list[GateResult] = []
-    with job(spec) as report, artifacts.shown(spec, report, gates):
+    with job(spec) as report, artifacts.shown(spec, report, gates) as shown:
+        for found in settle(spec, report):
+            get_run_logger().warning("Mended: %s: %s", found.source_file, found.problem)
         with report.timed("discover"):
             surveyed, seen = discover_files(spec)
             gates.append(seen)
@@ -107,21 +120,29 @@ def ingest(
         if planned.is_empty:
             record_nothing(spec, report)
         else:
-            _index(spec, planned, report, gates)
+            _index(spec, planned, report, gates, shown)
     return asdict(report)
 
 
-def _index(spec: RunSpec, planned: Planned, report: Report, gates: list[GateResult]) -> None:
+def _index(
+    spec: RunSpec,
+    planned: Planned,
+    report: Report,
+    gates: list[GateResult],
+    shown: artifacts.Progress,
+) -> None:
     """Chunk, embed, publish and record the planned files."""
     checkpoints = planned.checkpoints
     with report.timed("chunk"):
+        progress.expect(progress.CUT, planned.to_index)
         cut = chunk_shard.map(unmapped(spec), unmapped(checkpoints), list(planned.shards))
-        parts = _collect("chunk", cut, gates)
+        parts = _collect(cut, gates, shown)
     with report.timed("embed"):
+        progress.expect(progress.EMBEDDED, sum(seen.checked for _, seen in cut.result()))
         made = embed_shard.map(unmapped(spec), unmapped(checkpoints), parts)
-        counts = _collect("embed", made, gates)
+        counts = _collect(made, gates, shown)
     with report.timed("upsert"):
-        published, seen = publish(spec, checkpoints, parts)
+        published, seen = publish(spec, checkpoints, parts, report.job_id)
         gates.append(seen)
     note_result(spec, report, published, counts)
     with report.timed("record"):
@@ -129,14 +150,14 @@ def _index(spec: RunSpec, planned: Planned, report: Report, gates: list[GateResu
 
 
 def _collect(
-    stage: str,
     futures: PrefectFutureList[tuple[Any, GateResult]],
     gates: list[GateResult],
+    shown: artifacts.Progress,
 ) -> list[Any]:
-    """The shards' results in order; progress is told as they come in."""
-    progress.expect(stage, len(futures))
-    for _ in as_completed(list(futures)):
-        progress.advance(stage, 1)
+    """The shards' results in order; the progress artifact moves while they are made."""
+    while wait(list(futures), timeout=_REFRESH_SECONDS).not_done:
+        shown.refresh()
+    shown.refresh()
     results = futures.result()
     gates += [seen for _, seen in results]
     return [value for value, _ in results]

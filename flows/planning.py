@@ -1,42 +1,24 @@
-"""The first two stages, without Prefect: what does the folder hold, what is to be done?
+"""What does the folder hold, what is to be done? Without Prefect, and without Parquet.
 
 `askbook ingest` asks this first: on an unchanged book it answers without starting Prefect.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from askbook.store import documents
-from flows.checkpoints import Checkpoints
+from askbook.store import documents, jobs
 from flows.diff import Plan, diff, guard_deletions
 from flows.discover import Survey, discover
-from flows.embed import EmbedCounts
-from flows.record import record_nothing
 from flows.run import Report, RunSpec, job
-from flows.tables import lessons_to_table, plan_to_table, survey_from_table, survey_to_table
-from flows.upsert import Published
 from flows.walk import Globs
-
-SHARD_FILES = 32  # files a shard: small enough to bound memory, large enough to be worth a task
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """Where a run's plan lies, and what is small enough to pass on."""
-
-    checkpoints: Checkpoints
-    shards: tuple[str, ...]
-    files: dict[str, int]
-    chunks_before: int
-    is_empty: bool
 
 
 def plan_now(spec: RunSpec) -> Plan:
     """Read the folder and compare it with what is indexed. Changes nothing."""
-    return plan_from(spec, survey(spec))
+    with spec.opening_database():
+        found = survey(spec)
+    return plan_from(spec, found)
 
 
 def survey(spec: RunSpec) -> Survey:
@@ -65,51 +47,12 @@ def plan_from(spec: RunSpec, found: Survey) -> Plan:
     return plan
 
 
-def write_survey(spec: RunSpec) -> Checkpoints:
-    """Stage 1 as a run does it: the survey as a checkpoint. One run a book at a time."""
-    checkpoints = Checkpoints(f"{_root(spec)}/_surveys/{spec.book_id}")
-    checkpoints.write("files", survey_to_table(survey(spec)))
-    return checkpoints
-
-
-def write_plan(spec: RunSpec, surveyed: Checkpoints) -> Planned:
-    """Stage 2 as a run does it: the plan, and the lessons of each shard, as checkpoints."""
-    plan = plan_from(spec, survey_from_table(surveyed.read("files")))
-    checkpoints = Checkpoints(f"{_root(spec)}/{spec.book_id}/{_fingerprint(spec, plan)}")
-    lessons = [step.lesson for step in plan.to_index if step.lesson is not None]
-    shards = []
-    for start in range(0, len(lessons), SHARD_FILES):
-        shards.append(f"{start // SHARD_FILES:04d}")
-        table = lessons_to_table(lessons[start : start + SHARD_FILES])
-        checkpoints.write(f"files-{shards[-1]}", table)
-    checkpoints.write("plan", plan_to_table(plan))
-    before = sum(step.known.chunk_count for step in plan.steps if step.known)
-    return Planned(checkpoints, tuple(shards), plan.counts, before, plan.is_empty)
-
-
-def note_plan(report: Report, surveyed: Checkpoints, planned: Planned) -> None:
-    """Put the plan's counts and the quarantined files into the run's report."""
-    report.files = planned.files
-    report.chunks["total"] = planned.chunks_before
-    found = survey_from_table(surveyed.read("files"))
-    report.quarantined = [asdict(each) for each in found.quarantined]
-
-
-def note_result(
-    spec: RunSpec, report: Report, published: Published, counts: Sequence[EmbedCounts]
-) -> None:
-    """Put what was published, embedded and paid into the run's report."""
-    tokens = sum(each.tokens for each in counts)
-    report.index_version = published.version
-    report.chunks = {
-        "total": published.total,
-        "created": published.created,
-        "deleted": published.deleted,
-        "embedded": sum(each.embedded for each in counts),
-        "reused": sum(each.reused for each in counts),
-    }
-    price = spec.parts.embedder.limits.usd_per_million_tokens
-    report.cost = {"tokens": tokens, "usd": round(tokens * price / 1e6, 6)}
+def nothing_to_do(spec: RunSpec, plan: Plan) -> bool:
+    """Whether the plan is empty and can be trusted: a run that broke off may have published."""
+    if not plan.is_empty:
+        return False
+    with spec.parts.database.begin() as connection:
+        return jobs.ended_well(connection, spec.book_id)
 
 
 def record_nothing_to_do(spec: RunSpec, plan: Plan) -> Report:
@@ -122,19 +65,8 @@ def record_nothing_to_do(spec: RunSpec, plan: Plan) -> Report:
     return report
 
 
-def _root(spec: RunSpec) -> str:
-    base = spec.settings.checkpoints or str(spec.settings.home.resolve() / "checkpoints")
-    return base.rstrip("/")
-
-
-def _fingerprint(spec: RunSpec, plan: Plan) -> str:
-    """The same for two runs that do exactly the same work."""
-    embedder = spec.parts.embedder
-    work = [spec.chunker, embedder.model, str(embedder.dimensions), spec.mode.value]
-    for step in plan.steps:
-        if step.lesson is not None:
-            lesson = step.lesson
-            work += [step.action, step.source_file, lesson.source_file_hash, lesson.location]
-        else:
-            work += [step.action, step.source_file]
-    return hashlib.sha256("\0".join(work).encode()).hexdigest()[:16]
+def record_nothing(spec: RunSpec, report: Report) -> None:
+    """The end of a run that had nothing to do: only its job row."""
+    report.status = "completed"
+    with spec.parts.database.begin() as connection:
+        jobs.complete(connection, report.job_id, asdict(report))

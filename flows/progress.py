@@ -1,42 +1,49 @@
-"""Who wants to see a run's progress: the terminal, when the run is in the same process."""
+"""Who wants to see how far a run is: the terminal, and Prefect's progress artifact."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
+
+CUT, EMBEDDED = "files cut", "chunks embedded"  # what is counted
 
 
 class Listener(Protocol):
-    """Shows how far each stage is."""
+    """Shows how far a run is. Called by the threads that do the work."""
 
-    def expect(self, stage: str, total: int) -> None:
-        """A stage begins with this much to do."""
+    def expect(self, what: str, total: int) -> None:
+        """So much of this is to be done."""
 
-    def advance(self, stage: str, done: int) -> None:
-        """A stage did this much more."""
-
-
-class _Nobody:
-    def expect(self, stage: str, total: int) -> None:
-        pass
-
-    def advance(self, stage: str, done: int) -> None:
-        pass
+    def advance(self, what: str, done: int) -> None:
+        """So much more of it is done."""
 
 
-_listener: Listener = _Nobody()
+_listeners: list[Listener] = []
 
 
 def listen(listener: Listener) -> None:
-    """Send the progress of runs in this process to `listener`."""
-    global _listener  # noqa: PLW0603 - one terminal a process
-    _listener = listener
+    """Send the progress of all runs of this process to `listener`."""
+    _listeners.append(listener)
 
 
-def expect(stage: str, total: int) -> None:
-    """A stage begins with this much to do."""
-    _listener.expect(stage, total)
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the progress of the runs inside the block to `listener`."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
-def advance(stage: str, done: int) -> None:
-    """A stage did this much more."""
-    _listener.advance(stage, done)
+def expect(what: str, total: int) -> None:
+    """So much of this is to be done."""
+    for listener in _listeners:
+        listener.expect(what, total)
+
+
+def advance(what: str, done: int) -> None:
+    """So much more of it is done."""
+    for listener in _listeners:
+        listener.advance(what, done)

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from sqlalchemy import Connection
+
 from askbook.models import Action, Document, Lesson
 from askbook.store import documents, jobs
 from flows.checkpoints import Checkpoints, prune
+from flows.repair import Finding, reconcile_book
 from flows.run import Report, RunSpec
 from flows.tables import lessons_from_table, plan_from_table, rows_of
 
@@ -29,26 +32,39 @@ def record(spec: RunSpec, checkpoints: Checkpoints, parts: Sequence[str], report
     ]
     report.status = "completed"
     with spec.parts.database.begin() as connection:
+        jobs.check_ours(connection, report.job_id)
         documents.forget(connection, spec.book_id, gone)
         documents.save(connection, indexed)
-        documents.update_state(
-            connection,
-            book_id=spec.book_id,
-            collection=spec.settings.collection,
-            book_dir=str(spec.book_dir.resolve()),
-            mode=spec.mode,
-            at=now,
-        )
+        _note_run(spec, connection, now)
         jobs.complete(connection, report.job_id, asdict(report))
     checkpoints.mark_complete()
     prune(checkpoints, spec.settings.keep_checkpoints)
 
 
-def record_nothing(spec: RunSpec, report: Report) -> None:
-    """The end of a run that had nothing to do: only its job row."""
-    report.status = "completed"
+def settle(spec: RunSpec, report: Report) -> list[Finding]:
+    """After a run that broke off, make PostgreSQL say what the index really holds.
+
+    A run that was killed between publishing and recording leaves chunks that nobody knows of.
+    """
     with spec.parts.database.begin() as connection:
-        jobs.complete(connection, report.job_id, asdict(report))
+        if jobs.ended_well(connection, spec.book_id, before=report.job_id):
+            return []
+    found = reconcile_book(spec.parts, spec.book_id)
+    if found:
+        with spec.parts.database.begin() as connection:
+            _note_run(spec, connection, datetime.now(UTC))
+    return found
+
+
+def _note_run(spec: RunSpec, connection: Connection, now: datetime) -> None:
+    documents.update_state(
+        connection,
+        book_id=spec.book_id,
+        collection=spec.settings.collection,
+        book_dir=str(spec.book_dir.resolve()),
+        mode=spec.mode,
+        at=now,
+    )
 
 
 def _shard(checkpoints: Checkpoints, part: str) -> list[tuple[Lesson, list[str]]]:

@@ -45,17 +45,22 @@ def reconcile(parts: Parts, book_id: str | None = None, *, repair: bool = True) 
     findings: list[Finding] = []
     with _locked(parts, books):
         for each in sorted(books):
-            held = files_in(parts.index, each)
-            with parts.database.begin() as connection:
-                known = documents.of_book(connection, each)
-                total = documents.total_of(connection, each)
-            found = _compare(each, known, held)
-            if total is not None and total != sum(document.chunk_count for document in known):
-                found.append(Finding(each, "", "the book's total is not the sum of its files"))
-            if found and repair:
-                _repair(parts, each, held)
-            findings += found
+            findings += reconcile_book(parts, each, repair=repair)
     return findings
+
+
+def reconcile_book(parts: Parts, book_id: str, *, repair: bool = True) -> list[Finding]:
+    """The same for one book whose lock the caller holds."""
+    held = files_in(parts.index, book_id)
+    with parts.database.begin() as connection:
+        known = documents.of_book(connection, book_id)
+        total = documents.total_of(connection, book_id)
+    found = _compare(book_id, known, held)
+    if total is not None and total != sum(document.chunk_count for document in known):
+        found.append(Finding(book_id, "", "the book's total is not the sum of its files"))
+    if found and repair:
+        _repair(parts, book_id, held)
+    return found
 
 
 def _compare(book_id: str, known: Sequence[Document], held: Sequence[HeldFile]) -> list[Finding]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from askbook.book.chunk import PRESETS, chunker_fingerprint
-from askbook.errors import AskbookError, RunRefused
+from askbook.errors import AskbookError, DatabaseDown, RunRefused
 from askbook.models import ChunkSettings, Mode
 from askbook.settings import Settings
 from askbook.store import jobs
@@ -37,6 +38,17 @@ class RunSpec:
     def parts(self) -> Parts:
         """The parts that this run's settings name."""
         return parts_for(self.settings)
+
+    @contextmanager
+    def opening_database(self) -> Iterator[None]:
+        """Load the driver and start PostgreSQL, both slow, while the block does other work."""
+        opening = ThreadPoolExecutor(max_workers=1)
+        opened = opening.submit(lambda: self.parts.database)
+        try:
+            yield
+            opened.result()
+        finally:
+            opening.shutdown()
 
     @property
     def chunk_settings(self) -> ChunkSettings:
@@ -97,6 +109,7 @@ def job(spec: RunSpec) -> Iterator[Report]:
                 yield report
         except BaseException as error:
             reason = str(error) if isinstance(error, AskbookError) else repr(error)
-            with database.begin() as connection:
+            # Without PostgreSQL the row stays "running"; the next run finds it so.
+            with suppress(DatabaseDown), database.begin() as connection:
                 jobs.fail(connection, job_id, reason)
             raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,9 @@ from askbook.settings import load_settings
 from askbook.store import documents, jobs
 from flows.repair import reconcile
 from flows.run import parts_for
+
+TIMES = {"created_at", "updated_at", "embedded_at"}
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Library:
@@ -23,7 +28,9 @@ class Library:
     def ingest(self, mode: Mode = Mode.INCREMENTAL, *, force: bool = False):
         from flows.ingest import ingest
 
-        return ingest(book_dir=str(self.book), book_id="book", mode=mode, force=force)
+        report = ingest(book_dir=str(self.book), book_id="book", mode=mode, force=force)
+        self.check_invariants()  # after every run that ends well
+        return report
 
     @property
     def parts(self):
@@ -57,8 +64,32 @@ class Library:
         """Seed 004: totals are sums, recorded ids exist, the chain is whole, no orphans."""
         known, total = self.documents()
         assert total == sum(document.chunk_count for document in known)
-        assert total == self.parts.index.count(ChunkFilter(book_id="book"))
+        held = {each.id: each.payload for each in self.chunks}
+        recorded = [chunk_id for document in known for chunk_id in document.chunk_ids]
+        assert sorted(recorded) == sorted(held)  # all recorded ids exist, none else, none twice
+        for document in known:
+            ids = document.chunk_ids
+            lesson = [held[chunk_id] for chunk_id in ids]
+            assert [each["chunk_index"] for each in lesson] == list(range(len(ids)))
+            assert [each["prev_chunk_id"] for each in lesson] == [None, *ids][: len(ids)]
+            assert [each["next_chunk_id"] for each in lesson] == [*ids[1:], None][: len(ids)]
+            assert {each["total_chunks"] for each in lesson} <= {len(ids)}
+            assert {each["source_file"] for each in lesson} <= {document.file_path}
+            assert {each["source_file_hash"] for each in lesson} <= {document.content_hash}
         assert reconcile(self.parts, "book", repair=False) == []
+
+    @property
+    def chunks(self):
+        return list(self.parts.index.scroll(ChunkFilter(book_id="book"), with_vectors=True))
+
+    def snapshot(self):
+        """All of the index and of the state but times: two runs that did the same are equal."""
+        index = {
+            each.id: ({k: v for k, v in each.payload.items() if k not in TIMES}, each.vector)
+            for each in self.chunks
+        }
+        known, total = self.documents()
+        return index, [replace(d, last_indexed_at=NEVER) for d in known], total
 
     def edit(self, name: Path | str, old: str, new: str) -> None:
         path = self.book / name

@@ -46,7 +46,7 @@ def ingest(
     settings = settings_with()
     name = book_id or (name_for(book_dir) if book_dir else settings.book_id)
 
-    from flows.planning import plan_now, record_nothing_to_do
+    from flows.planning import nothing_to_do, plan_now, record_nothing_to_do
     from flows.run import RunSpec
 
     spec = RunSpec(settings, book_dir or settings.book_dir, name, Mode(mode), force)
@@ -57,7 +57,7 @@ def ingest(
         _show_plan(plan, estimate(spec, plan), as_json=as_json)
         return
     report: dict[str, Any]
-    if plan.is_empty:
+    if nothing_to_do(spec, plan):
         from dataclasses import asdict
 
         report = asdict(record_nothing_to_do(spec, plan))

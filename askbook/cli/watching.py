@@ -60,7 +60,7 @@ def watch(book_dir: Path | None, book_id: str | None) -> None:
 def _run(spec: RunSpec) -> None:
     """One run; a mistake in the book is told and watching goes on."""
     from flows.ingest import ingest as flow
-    from flows.planning import plan_now
+    from flows.planning import nothing_to_do, plan_now
 
     started = time.perf_counter()
     try:
@@ -68,7 +68,7 @@ def _run(spec: RunSpec) -> None:
         for each in plan.quarantined:
             where = f"{each.source_file}:{each.line}" if each.line else each.source_file
             click.echo(f"{_now()}  quarantined {where}: {each.reason}", err=True)
-        if plan.is_empty:
+        if nothing_to_do(spec, plan):
             return
         report: dict[str, Any] = flow(
             book_dir=str(spec.book_dir.resolve()), book_id=spec.book_id, mode=spec.mode

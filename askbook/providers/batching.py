@@ -59,35 +59,38 @@ async def embed_in_batches(
 ) -> None:
     """Embed all texts, several calls at a time; `on_batch` gets each batch as it is done.
 
-    When one call fails for good the others are given up, and its error is raised. What
-    `on_batch` already got stays.
+    When one call fails for good no other is begun or retried, and its error is raised. Those
+    under way are heard to their end: they are paid for, so `on_batch` gets them too.
     """
     rate = _rates.setdefault(embedder.model, Rate(embedder.limits.inputs_per_minute))
     slots = anyio.Semaphore(embedder.limits.concurrency)
+    failures: list[Exception] = []
+
+    def may_retry(error: Exception) -> bool | float:
+        return False if failures else _wait(error)
 
     async def one(batch: list[str]) -> None:
         try:
-            on_batch(batch, await _embed(embedder, batch, rate))
+            async for attempt in stamina.retry_context(
+                on=may_retry, attempts=_ATTEMPTS, timeout=None, wait_initial=0.5, wait_max=30.0
+            ):
+                with attempt:
+                    await anyio.sleep(rate.reserve(len(batch)))
+                    vectors = await embedder.embed_passages(batch)
+            on_batch(batch, vectors)
+        except Exception as error:  # noqa: BLE001 - raised below, when the others are done
+            failures.append(error)
         finally:
             slots.release()
 
-    try:
-        async with anyio.create_task_group() as calls:
-            for batch in batches(texts, embedder.limits):
-                await slots.acquire()
-                calls.start_soon(one, batch)
-    except* Exception as errors:  # noqa: BLE001 - only unpacks the group
-        raise errors.exceptions[0] from None
-
-
-async def _embed(embedder: Embedder, batch: list[str], rate: Rate) -> Vectors:
-    async for attempt in stamina.retry_context(
-        on=_wait, attempts=_ATTEMPTS, timeout=None, wait_initial=0.5, wait_max=30.0
-    ):
-        with attempt:
-            await anyio.sleep(rate.reserve(len(batch)))
-            vectors = await embedder.embed_passages(batch)
-    return vectors
+    async with anyio.create_task_group() as calls:
+        for batch in batches(texts, embedder.limits):
+            await slots.acquire()
+            if failures:
+                break
+            calls.start_soon(one, batch)
+    if failures:
+        raise failures[0]
 
 
 def _wait(error: Exception) -> bool | float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
@@ -18,6 +18,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from askbook.errors import DatabaseDown, SettingsError, TransientError
 
 SCHEMA_VERSION = "0002"  # the newest migration; a database that has it needs no Alembic
+_LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))")
+_UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))")
 _MIGRATION_LOCK = 0x61736B62  # any number, the same in every process
 
 
@@ -30,32 +32,25 @@ class Database:
     @contextmanager
     def begin(self) -> Iterator[Connection]:
         """A transaction: committed at the end, rolled back on an error."""
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-        except DBAPIError as error:
-            if isinstance(error, OperationalError) or error.connection_invalidated:
-                raise DatabaseDown(f"PostgreSQL does not answer: {_first_line(error)}") from error
-            raise
+        with _said_when_down(), self._engine.begin() as connection:
+            yield connection
 
     @contextmanager
     def hold_lock(self, key: str) -> Iterator[bool]:
         """Try for an advisory lock; yields whether this process has it. Lost with the process."""
-        with self._engine.connect() as connection:
-            got = bool(
-                connection.scalar(
-                    text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))"), {"key": key}
-                )
-            )
-            connection.commit()
+        with _said_when_down():
+            connection = self._engine.connect()
+        with connection:
+            with _said_when_down():
+                got = bool(connection.scalar(_LOCK, {"key": key}))
+                connection.commit()
             try:
                 yield got
             finally:
-                if got and not connection.invalidated:
-                    connection.execute(
-                        text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))"), {"key": key}
-                    )
-                    connection.commit()
+                if got:
+                    with suppress(DBAPIError):  # a connection that is lost has lost its locks
+                        connection.execute(_UNLOCK, {"key": key})
+                        connection.commit()
 
     def close(self) -> None:
         """Give all connections back."""
@@ -130,6 +125,16 @@ def _migrate(connection: Connection) -> None:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     connection.commit()
+
+
+@contextmanager
+def _said_when_down() -> Iterator[None]:
+    try:
+        yield
+    except DBAPIError as error:
+        if isinstance(error, OperationalError) or error.connection_invalidated:
+            raise DatabaseDown(f"PostgreSQL does not answer: {_first_line(error)}") from error
+        raise
 
 
 def _first_line(error: DBAPIError) -> str:

@@ -8,6 +8,7 @@ from typing import Any  # a report is whatever JSON the run wrote
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from askbook.errors import RunRefused
 from askbook.models import Mode
 from askbook.store.tables import ingestion_jobs as jobs
 
@@ -60,6 +61,26 @@ def complete(connection: Connection, job_id: int, report: dict[str, Any]) -> Non
             **_ended(),
         )
     )
+
+
+def check_ours(connection: Connection, job_id: int) -> None:
+    """Stop a run whose lock was lost with PostgreSQL's connection and whose work another took."""
+    status = connection.scalar(
+        select(jobs.c.status).where(jobs.c.job_id == job_id).with_for_update()
+    )
+    if status != "running":
+        raise RunRefused(
+            f"Job {job_id} lost its lock and another run took over. Nothing was published by it."
+        )
+
+
+def ended_well(connection: Connection, book_id: str, *, before: int | None = None) -> bool:
+    """Whether the book's last run, or the last one before a job, left no doubt behind."""
+    query = select(jobs.c.status).where(jobs.c.book_id == book_id)
+    if before is not None:
+        query = query.where(jobs.c.job_id < before)
+    status = connection.scalar(query.order_by(jobs.c.job_id.desc()).limit(1))
+    return status in {None, "completed"}
 
 
 def fail(connection: Connection, job_id: int, reason: str) -> None:

@@ -1,32 +1,62 @@
-"""Put on PYTHONPATH by tests: kills the process at a named place, as `kill -9` would.
+"""Put on PYTHONPATH by tests: a disaster at a named place of the process that reads it.
 
-KILL_AT=flows.embed:embed:after     when that function has returned for the first time
-KILL_AT=flows.record:record:before  when it is about to be called
+KILL_AT=flows.embed:embed:after               end this process, as `kill -9` would
+STOP_POSTGRES_AT=flows.record:record:before   stop the embedded PostgreSQL, as a crash would
+
+The place is module:function:before or :after; a number behind it waits for that call.
 """
 
 import functools
 import importlib.abc
 import importlib.util
+import itertools
 import os
 import signal
 import sys
+import time
+from pathlib import Path
 
 
-def _deadly(function, when):
+def _die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _stop_postgres():
+    note = Path(os.environ["ASKBOOK_HOME"]) / "postgres" / "postmaster.pid"
+    postmaster = int(note.read_text().split()[0])
+    os.kill(postmaster, signal.SIGQUIT)  # what `pg_ctl stop -m immediate` sends
+    while _is_alive(postmaster):
+        time.sleep(0.01)
+
+
+def _is_alive(pid):
+    """And not only waiting to be reaped by its parent."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _disturbed(function, disaster, when, call):
+    calls = itertools.count(1)
+
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        if when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
+        now = next(calls) == call
+        if now and when == "before":
+            disaster()
         result = function(*args, **kwargs)
-        os.kill(os.getpid(), signal.SIGKILL)
+        if now and when == "after":
+            disaster()
         return result
 
     return wrapper
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self, module, name, when):
-        self.module, self.name, self.when = module, name, when
+    def __init__(self, disaster, module, name, when, call="1"):
+        self.module, self.name = module, name
+        self.disturb = functools.partial(_disturbed, disaster=disaster, when=when, call=int(call))
 
     def find_spec(self, fullname, path, target=None):
         if fullname != self.module:
@@ -39,11 +69,12 @@ class _Finder(importlib.abc.MetaPathFinder):
             execute(module)
             owner, _, attribute = self.name.rpartition(".")
             holder = getattr(module, owner) if owner else module
-            setattr(holder, attribute, _deadly(getattr(holder, attribute), self.when))
+            setattr(holder, attribute, self.disturb(getattr(holder, attribute)))
 
         spec.loader.exec_module = exec_and_patch
         return spec
 
 
-if "KILL_AT" in os.environ:
-    sys.meta_path.insert(0, _Finder(*os.environ["KILL_AT"].split(":")))
+for variable, disaster in (("KILL_AT", _die), ("STOP_POSTGRES_AT", _stop_postgres)):
+    if variable in os.environ:
+        sys.meta_path.insert(0, _Finder(disaster, *os.environ[variable].split(":")))

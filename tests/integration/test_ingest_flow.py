@@ -1,15 +1,17 @@
 """The ingest flow on real parts, in this process: what changes, what stays, what stops it."""
 
+import uuid
 from pathlib import Path
 
+import httpx
 import pytest
 from wire import cohere_reply, serving
 
-from askbook.errors import AskbookError, ProviderError, ProviderUnavailable, RunRefused
+from askbook.errors import AskbookError, RunRefused
 from askbook.models import Mode
 from askbook.settings import load_settings
 from askbook.store import documents
-from flows.repair import reconcile, rollback
+from flows.repair import reconcile
 
 LESSON = Path("module-1-ros2/chapter-1-ros2-graph/02-topics-and-qos.mdx")
 
@@ -38,17 +40,6 @@ def test_a_renamed_file_and_a_moved_folder_embed_nothing(library):
     assert second["files"]["new"] == second["files"]["deleted"] == 0
     assert second["chunks"]["embedded"] == 0
     assert second["chunks"]["total"] == first["chunks"]["total"]
-
-
-def test_a_run_with_nothing_to_do_writes_only_its_job_row(library):
-    first = library.ingest()
-    before = library.documents()
-    second = library.ingest()
-    assert library.documents() == before  # times of indexing included
-    assert library.version == first["index_version"]
-    assert second["index_version"] is None
-    assert library.last_job.job_id == second["job_id"]
-    assert library.last_job.files_skipped == 10
 
 
 def test_full_and_recreate_leave_the_same_book_and_embed_nothing_again(library):
@@ -125,60 +116,6 @@ def test_a_failed_gate_stops_the_run_before_the_index_is_touched(library):
     assert "token_count" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        ((401, {}, {"message": "invalid api token"}), ProviderError),
-        ((429, {"Retry-After": "0"}, {"message": "too many"}), ProviderUnavailable),
-        ((200, {}, {"id": "x", "embeddings": {"float": []}, "texts": []}), ProviderError),
-    ],
-    ids=["401", "429", "short answer"],
-)
-def test_an_embedder_that_fails_half_way_leaves_everything_and_the_next_run_resumes(
-    library, answer, kind
-):
-    asked: list[str] = []
-
-    def healthy(body):
-        asked.extend(body["texts"])
-        return 200, {}, cohere_reply(body)
-
-    def dying(body):
-        return healthy(body) if not asked else answer
-
-    library.set("EMBEDDER", "cohere")
-    library.set("COHERE_API_KEY", "key")
-    library.edit(LESSON, "A topic is a named", "Mars. A topic is a named")
-    for number in range(70):  # two calls of at most 96 texts
-        (library.book / f"extra-{number:02}.md").write_text(
-            f"# Page {number}\n\nA page of its own, number {number}, with enough words in it that "
-            "no gate takes it for a leftover of a broken file or an empty page.\n"
-        )
-    with serving(dying) as wire:
-        library.set("COHERE_BASE_URL", wire.address)
-        with pytest.raises(kind):
-            library.ingest()
-        assert library.version is None
-        assert library.last_job.status == "failed"
-        assert "Cohere" in library.last_job.error_message
-        paid = set(asked)
-        assert paid
-        wire.answer = healthy
-        report = library.ingest()
-    assert report["status"] == "completed"
-    assert len(asked) == len(set(asked))  # nothing was embedded twice
-    assert report["chunks"]["total"] == len(library.texts)
-    library.check_invariants()
-
-
-def test_checkpoints_may_live_anywhere_fsspec_reaches(library):
-    library.set("CHECKPOINTS", "memory://askbook-test")
-    report = library.ingest()
-    assert report["status"] == "completed"
-    library.check_invariants()
-    assert not (load_settings().home / "checkpoints").exists()
-
-
 def test_reconcile_finds_and_mends_what_either_side_lost(library):
     library.ingest()
     parts = library.parts
@@ -201,17 +138,6 @@ def test_reconcile_finds_and_mends_what_either_side_lost(library):
     library.check_invariants()
 
 
-def test_after_a_rollback_state_and_index_agree_and_newer_files_are_stale(library):
-    library.ingest()
-    library.edit(LESSON, "A topic is a named", "Pluto. A topic is a named")
-    library.ingest()
-    assert any("Pluto" in text for text in library.texts)
-    assert rollback(library.parts) == "v000001"
-    assert not any("Pluto" in text for text in library.texts)
-    library.check_invariants()
-    assert library.ingest()["files"]["modified"] == 1
-
-
 def test_a_second_run_of_the_same_book_is_refused_while_one_runs(library):
     with (
         library.parts.database.hold_lock("askbook:ingest:book"),
@@ -220,11 +146,37 @@ def test_a_second_run_of_the_same_book_is_refused_while_one_runs(library):
         library.ingest()
 
 
-def test_an_operator_finds_plan_gates_quarantine_and_report_in_prefect(library, prefect_api):
-    import httpx
-
-    (library.book / "bad.md").write_bytes(b"\x00")
+def test_an_operator_finds_the_run_in_prefect(library, prefect_api):
+    name = f"bad-{uuid.uuid4().hex}.md"  # all tests share the server
+    (library.book / name).write_bytes(b"\x00")
     library.ingest()
-    query = {"artifacts": {"key": {"any_": ["plan", "gates", "quarantine", "report"]}}}
-    found = httpx.post(f"{prefect_api}/artifacts/filter", json=query).json()
-    assert {"plan", "gates", "quarantine", "report"} <= {each["key"] for each in found}
+
+    def artifacts(**wanted: object) -> list[dict]:
+        query = {"artifacts": wanted, "sort": "CREATED_DESC"}
+        return httpx.post(f"{prefect_api}/artifacts/filter", json=query).json()
+
+    quarantined = artifacts(key={"any_": ["quarantine"]})
+    run = next(each["flow_run_id"] for each in quarantined if name in each["data"])
+    shown = {each["key"]: each for each in artifacts(flow_run_id={"any_": [run]})}
+    assert "10 new, 1 quarantined" in shown["plan"]["description"]
+    assert shown["gates"]["description"] == "all gates passed"
+    assert "| embedded | " in shown["report"]["data"]
+    assert shown["progress"]["data"] == 100
+
+
+def test_the_progress_bar_moves_while_files_are_cut_and_chunks_are_embedded(library, monkeypatch):
+    from flows import artifacts, ingest, progress
+
+    sent: list[tuple[float, str]] = []
+    send = artifacts.Progress._send
+    monkeypatch.setattr(
+        artifacts.Progress, "_send", lambda *args: (sent.append(args[1:]), send(*args))
+    )
+    monkeypatch.setattr(ingest, "_REFRESH_SECONDS", 0.02)
+    report = library.ingest()
+    percents = [percent for percent, _ in sent]
+    assert percents == sorted(percents)
+    assert len(set(percents)) > 2
+    assert percents[-1] == 100
+    total = report["chunks"]["total"]
+    assert any(f"{total} of {total} {progress.EMBEDDED}" in told for _, told in sent)

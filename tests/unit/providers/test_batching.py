@@ -88,6 +88,23 @@ def test_several_calls_run_at_a_time_but_not_more_than_allowed():
     assert embedder.most_running == 3
 
 
+def test_a_failure_stops_the_rest_but_what_is_under_way_is_paid_for_and_kept():
+    class Uneven(Flaky):
+        async def embed_passages(self, texts):
+            if texts == ["refused"]:
+                self.calls += 1
+                raise ProviderError("wrong key")
+            return await super().embed_passages(texts)
+
+    embedder = Uneven(limits=BatchLimits(texts=1, concurrency=2))
+    done: list[str] = []
+    texts = ["under way", "refused", *(str(n) for n in range(20))]
+    with pytest.raises(ProviderError, match="wrong key"):
+        anyio.run(embed_in_batches, embedder, texts, lambda batch, _: done.extend(batch))
+    assert done == ["under way"]
+    assert embedder.calls == 2
+
+
 def test_a_rate_spreads_inputs_over_the_minute():
     now = 100.0
     rate = Rate(per_minute=120, clock=lambda: now)  # one input every half second
