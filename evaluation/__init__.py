@@ -1,0 +1,1 @@
+"""Offline benchmarks: what askbook is measured with, and by what."""

@@ -1,0 +1,91 @@
+"""What asking adds to the embedder and the index, on the same questions in one run.
+
+    python -m evaluation.speed.asking
+
+Needs the sample book in the published index (`askbook ingest`). Every question is asked both
+ways in turn, so that a busy moment of the machine hits both. Prints medians in milliseconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from pathlib import Path
+from statistics import median
+
+import anyio
+
+from askbook.models import Answer, ChunkFilter, Question
+from askbook.settings import load_settings
+from askbook.wiring import Parts
+from evaluation.golden import load_golden
+
+_GOLDEN = Path("data/benchmarks/physical-ai-robotics/questions.jsonl")
+_LIMIT = 10
+_ROUNDS = 3
+
+
+async def _timed(work: Callable[[], Awaitable[object]]) -> float:
+    start = time.perf_counter()
+    await work()
+    return (time.perf_counter() - start) * 1000
+
+
+async def searching(parts: Parts, questions: list[str], where: ChunkFilter) -> None:
+    """Print the medians of the bare parts, of search through the chain, and their difference."""
+
+    async def bare(text: str) -> object:
+        vector = await parts.embedder.embed_query(text)
+        prefetch = parts.settings.prefetch
+        return parts.index.search(vector, text, where, _LIMIT, prefetch)
+
+    alone, chain, added = [], [], []
+    for _ in range(_ROUNDS):
+        for text in questions:
+            first = await _timed(lambda text=text: bare(text))  # type: ignore[misc]
+            second = await _timed(lambda text=text: parts.asking.search(text, where, _LIMIT))  # type: ignore[misc]
+            alone.append(first)
+            chain.append(second)
+            added.append(second - first)
+    print("| search | median ms |\n|---|---|")
+    print(f"| embedder and index alone | {median(alone):.1f} |")
+    print(f"| `Asking.search` | {median(chain):.1f} |")
+    print(f"| added | {median(added):.1f} |")
+
+
+async def answering(parts: Parts, questions: list[str], where: ChunkFilter) -> None:
+    """Print when the first sentence of an answer comes, and the whole; asked for the first time."""
+    firsts, wholes = [], []
+    for text in questions:
+        start = time.perf_counter()
+        first = None
+        async with aclosing(parts.asking.stream(Question(text, where))) as events:
+            async for event in events:
+                first = first or time.perf_counter() - start
+                if isinstance(event, Answer) and not event.refused:
+                    firsts.append(first * 1000)
+                    wholes.append((time.perf_counter() - start) * 1000)
+    print("\n| answer, extractive | median ms |\n|---|---|")
+    print(f"| first sentence | {median(firsts):.0f} |")
+    print(f"| whole answer | {median(wholes):.0f} |")
+
+
+async def measure() -> None:
+    """Run both on the plain questions of the golden set."""
+    parts = Parts(load_settings())
+    where = ChunkFilter(book_id=parts.settings.book_id)
+    golden = load_golden(_GOLDEN)
+    questions = [q.question for q in golden.questions if q.kind == "plain"]
+    await parts.asking.search("warm up", where, _LIMIT)
+    await searching(parts, questions, where)
+    await answering(parts, questions, where)
+
+
+def main() -> None:
+    """Print both tables."""
+    anyio.run(measure)
+
+
+if __name__ == "__main__":
+    main()
