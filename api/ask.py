@@ -9,7 +9,7 @@ from litestar.datastructures import State
 from litestar.params import JSONBody
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from askbook.models import Answer, ChunkFilter
+from askbook.models import Answer, ChunkFilter, Question
 
 
 class AskRequest(BaseModel):
@@ -48,7 +48,8 @@ class RAGResponse(BaseModel):
 async def ask(data: JSONBody[AskRequest], state: State) -> RAGResponse:
     """Answer a question from the book, with citations."""
     where = ChunkFilter(book_id=state.settings.book_id)
-    return _response(await state.parts.asking.ask(data.question, where, data.top_k))
+    question = Question(data.question, where, data.top_k)
+    return _response(await state.parts.asking.ask(question))
 
 
 def _response(answer: Answer) -> RAGResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
 
 PROFICIENCY_LEVELS = ("A1", "A2", "B1", "B2", "C1", "C2")
 LAYERS = ("L1", "L2", "L3", "L4")
@@ -188,20 +189,56 @@ class Source:
     """A numbered passage that an answer may be made from."""
 
     number: int  # as in [Source 1]
-    hit: Hit
+    hit: Hit | None  # its place in the book; None for a selection from elsewhere
+    passage: str | None = None  # what the reader selected, where that alone may be used
 
     @property
     def text(self) -> str:
-        """The passage's own words."""
-        return str(self.hit.payload["text"])
+        """The words an answer may be made from."""
+        return self.passage if self.passage is not None else str(self.payload.get("text", ""))
+
+    @property
+    def payload(self) -> dict[str, object]:
+        """What the index holds of its place."""
+        return self.hit.payload if self.hit else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation, or one part of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a reader asks, of which part of the book, after which conversation."""
+
+    text: str
+    where: ChunkFilter = field(default_factory=ChunkFilter)
+    top_k: int | None = None  # passages to answer from; None: the setting
+    history: tuple[Message, ...] = ()  # oldest first; the last five pairs are used
+    selected_text: str | None = None  # then this alone is the context
+    broaden: bool = False  # look without filters where they leave nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a writer gets: the question and the only passages it may use."""
+    """What a writer gets: the question, the only passages it may use, and both as messages."""
 
     question: str
     sources: tuple[Source, ...]
+    messages: tuple[Message, ...] = ()  # for writers that are language models
+    max_tokens: int = 512  # of the answer
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens a writer was paid for, counted up while it writes."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +258,21 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Released:
+    """A part of an answer that passed its check: readers may see it now."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A sentence that readers do not see, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A checked answer, or a refusal: then there are no citations and confidence is 0."""
 
@@ -228,6 +280,9 @@ class Answer:
     citations: tuple[Citation, ...]
     confidence: float
     refused: bool
-    withheld: int  # sentences that were not supported and are not shown
     mode: str  # "rag" or "selected_text"
-    parts: dict[str, str | None] = field(default_factory=dict)
+    withheld: tuple[Withheld, ...] = ()  # sentences that were not supported and are not shown
+    parts: dict[str, str | None] = field(default_factory=dict)  # what made it, by role
+    notes: tuple[str, ...] = ()  # what a reader should know, e.g. that filters left nothing
+    usage: Usage = field(default_factory=Usage)
+    seconds: dict[str, float] = field(default_factory=dict)  # wall time by stage

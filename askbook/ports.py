@@ -6,7 +6,7 @@ implement the same protocols. Batching, retry and rate limits live outside the p
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, Prompt, StoredChunk
+from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, Prompt, StoredChunk, Usage
 
 Vectors = NDArray[np.float32]
 
@@ -42,10 +42,6 @@ class Embedder(Protocol):
         """Length of every vector."""
 
     @property
-    def relevance_floor(self) -> float:
-        """Cosine below which a passage is taken for irrelevant; provisional so far."""
-
-    @property
     def limits(self) -> BatchLimits:
         """How much `embed_passages` takes at once."""
 
@@ -63,8 +59,22 @@ class Writer(Protocol):
     def name(self) -> str:
         """Which writer this is, for the reply's `parts`."""
 
-    def write(self, prompt: Prompt) -> AsyncIterator[str]:
-        """The answer in pieces, with [Source N] after every sentence."""
+    def write(self, prompt: Prompt, usage: Usage) -> AsyncGenerator[str, None]:
+        """The answer in pieces, with [Source N] after every sentence; adds to `usage`.
+
+        Closing the generator early stops the writing, wherever it happens.
+        """
+
+
+class Reranker(Protocol):
+    """Looks at question and passage together, which a vector cannot."""
+
+    @property
+    def name(self) -> str:
+        """Which reranker this is, for the reply's `parts`."""
+
+    async def rerank(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One score per passage, in order; higher is more relevant, 0 to 1."""
 
 
 class IndexDraft(Protocol):

@@ -52,8 +52,30 @@ class Settings(BaseSettings):
         None, description="Prefect server; unset: the one of `askbook up`, else an ephemeral one."
     )
 
-    embedder: str = Field("minilm", description="minilm, hashing, cohere or openai.")
-    writer: str = Field("extractive", description="Who words the answers: extractive.")
+    embedder: str = Field("minilm", description="minilm, hashing, cohere, openai or fastembed.")
+    fastembed_model: str = Field(
+        "BAAI/bge-small-en-v1.5", description="Model of the fastembed embedder."
+    )
+    writer: str = Field("extractive", description="Who words the answers: extractive or openai.")
+    writer_model: str = Field("gpt-4o-mini", description="Model of the openai writer.")
+    writer_timeout_s: float = Field(
+        30.0, gt=0, description="Seconds the writer may be silent before it is given up."
+    )
+    on_writer_failure: Literal["extractive", "unavailable"] = Field(
+        "extractive",
+        description="When the writer fails: quote the book (extractive), or answer 503 "
+        "(unavailable).",
+    )
+    reranker: str = Field("none", description="Who sorts the found passages: none or cohere.")
+    rerank_model: str = Field("rerank-v3.5", description="Model of the cohere reranker.")
+    rerank_timeout_s: float = Field(
+        5.0, gt=0, description="Seconds a question waits for the reranker."
+    )
+    on_reranker_failure: Literal["skip", "unavailable"] = Field(
+        "skip",
+        description="When the reranker fails: go on without it (skip), or answer 503 "
+        "(unavailable).",
+    )
     cohere_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("ASKBOOK_COHERE_API_KEY", "COHERE_API_KEY"),
@@ -100,6 +122,19 @@ class Settings(BaseSettings):
     keep_versions: int = Field(3, ge=1, description="Index versions kept for rollback.")
     top_k: int = Field(5, ge=1, le=20, description="Passages an answer is made from.")
     prefetch: int = Field(100, ge=10, le=1000, description="Candidates per search before fusion.")
+    neighbours: int = Field(
+        0, ge=0, le=20, description="Best passages whose neighbours are read along with them."
+    )
+    prompt_tokens: int = Field(
+        4000, ge=1000, description="Tokens of a prompt and its answer together; never exceeded."
+    )
+    refuse_below: Share | None = Field(
+        None, description="Confidence below which askbook refuses; unset: as measured per model."
+    )
+    grounding: Literal["trim", "strict"] = Field(
+        "trim",
+        description="An unsupported sentence is left out (trim), or the whole answer is (strict).",
+    )
 
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8000, ge=1, le=65535, description="Port the API listens on.")

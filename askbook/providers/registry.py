@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import SecretStr
 
 from askbook.errors import SettingsError
-from askbook.ports import Embedder, Writer
+from askbook.ports import Embedder, Reranker, Writer
 from askbook.settings import Settings
 
 Part = TypeVar("Part")
@@ -22,6 +22,11 @@ def make_embedder(settings: Settings) -> Embedder:
 def make_writer(settings: Settings, embedder: Embedder) -> Writer:
     """The writer that `ASKBOOK_WRITER` names."""
     return _choose(WRITERS, settings.writer, "ASKBOOK_WRITER")(settings, embedder)
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that `ASKBOOK_RERANKER` names, if any."""
+    return _choose(RERANKERS, settings.reranker, "ASKBOOK_RERANKER")(settings)
 
 
 def _minilm(_settings: Settings) -> Embedder:
@@ -39,15 +44,21 @@ def _hashing(_settings: Settings) -> Embedder:
 def _cohere(settings: Settings) -> Embedder:
     from askbook.providers.cohere import CohereEmbedder
 
-    key = _needed(settings.cohere_api_key, "Cohere", "COHERE_API_KEY")
+    key = _needed(settings.cohere_api_key, "Cohere", "COHERE_API_KEY", _LOCAL_EMBEDDER)
     return CohereEmbedder(key, base_url=settings.cohere_base_url)
 
 
 def _openai(settings: Settings) -> Embedder:
     from askbook.providers.openai import OpenAIEmbedder
 
-    key = _needed(settings.openai_api_key, "OpenAI", "OPENAI_API_KEY")
+    key = _openai_key(settings, _LOCAL_EMBEDDER)
     return OpenAIEmbedder(key, base_url=settings.openai_base_url)
+
+
+def _fastembed(settings: Settings) -> Embedder:
+    from askbook.providers.fastembed import FastembedEmbedder
+
+    return FastembedEmbedder(settings.fastembed_model, settings.home / "models")
 
 
 def _extractive(_settings: Settings, embedder: Embedder) -> Writer:
@@ -56,20 +67,52 @@ def _extractive(_settings: Settings, embedder: Embedder) -> Writer:
     return ExtractiveWriter(embedder)
 
 
+def _openai_writer(settings: Settings, _embedder: Embedder) -> Writer:
+    from askbook.providers.circuit import Circuit, GuardedWriter
+    from askbook.providers.openai_writer import OpenAIWriter
+
+    writer = OpenAIWriter(
+        settings.writer_model,
+        _openai_key(settings, "quote the book with ASKBOOK_WRITER=extractive"),
+        base_url=settings.openai_base_url,
+        timeout=settings.writer_timeout_s,
+    )
+    return GuardedWriter(writer, Circuit(f"The writer {writer.name}"))
+
+
+def _no_reranker(_settings: Settings) -> None:
+    return None
+
+
+def _cohere_reranker(settings: Settings) -> Reranker:
+    from askbook.providers.circuit import Circuit, GuardedReranker
+    from askbook.providers.cohere import CohereReranker
+
+    reranker = CohereReranker(
+        settings.rerank_model,
+        _needed(settings.cohere_api_key, "Cohere", "COHERE_API_KEY", "set ASKBOOK_RERANKER=none"),
+        base_url=settings.cohere_base_url,
+        timeout=settings.rerank_timeout_s,
+    )
+    return GuardedReranker(reranker, Circuit(f"The reranker {reranker.name}"))
+
+
 EMBEDDERS: Mapping[str, Callable[[Settings], Embedder]] = {
     "minilm": _minilm,
     "hashing": _hashing,
     "cohere": _cohere,
     "openai": _openai,
-}
-PRICES: Mapping[str, float] = {  # USD per million tokens, list prices, for estimates
-    "all-MiniLM-L6-v2": 0.0,
-    "embed-english-v3.0": 0.10,
-    "text-embedding-3-small": 0.02,
+    "fastembed": _fastembed,
 }
 WRITERS: Mapping[str, Callable[[Settings, Embedder], Writer]] = {
     "extractive": _extractive,
+    "openai": _openai_writer,
 }
+RERANKERS: Mapping[str, Callable[[Settings], Reranker | None]] = {
+    "none": _no_reranker,
+    "cohere": _cohere_reranker,
+}
+_LOCAL_EMBEDDER = "choose a local model with ASKBOOK_EMBEDDER=minilm"
 
 
 def _choose(registry: Mapping[str, Part], name: str, setting: str) -> Part:
@@ -79,10 +122,17 @@ def _choose(registry: Mapping[str, Part], name: str, setting: str) -> Part:
     return registry[name]
 
 
-def _needed(key: SecretStr | None, provider: str, variable: str) -> str:
+def _openai_key(settings: Settings, otherwise: str) -> str | None:
+    """Needed by OpenAI itself; a server of one's own may do without."""
+    if settings.openai_base_url is not None and settings.openai_api_key is None:
+        return None
+    return _needed(settings.openai_api_key, "OpenAI", "OPENAI_API_KEY", otherwise)
+
+
+def _needed(key: SecretStr | None, provider: str, variable: str, otherwise: str) -> str:
     if key is None:
-        raise SettingsError(
-            f"{provider} needs an API key: set {variable}, "
-            "or choose a local model with ASKBOOK_EMBEDDER=minilm"
-        )
-    return key.get_secret_value()
+        raise SettingsError(f"{provider} needs an API key: set {variable}, or {otherwise}")
+    found = key.get_secret_value().strip()  # files with a key in them tend to end in a newline
+    if not (found and found.isascii() and found.isprintable()) or " " in found:
+        raise SettingsError(f"{variable} is not a key: it holds characters that no key has")
+    return found

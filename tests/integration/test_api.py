@@ -30,7 +30,6 @@ def test_a_question_gets_a_cited_answer(client):
 
 
 def test_a_question_the_book_has_no_words_for_is_refused(client):
-    # Chosen to lie below the hashing embedder's floor: it cannot tell all foreign words apart.
     body = client.post("/api/ask", json={"question": "sourdough baguette"}).json()
     assert body == {
         "answer": "The book does not contain information about this topic.",
