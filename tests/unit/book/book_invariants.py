@@ -17,6 +17,8 @@ _PARSER = pyromark.Markdown(
     | pyromark.Options.ENABLE_FOOTNOTES
     | pyromark.Options.ENABLE_MATH
 )
+_DELIMITERS = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_TAG = re.compile(r"<[^<>]*>|\{/\*.*?\*/\}|\{[^{}\n]*\}")
 _MARKUP = re.compile(r"[<{}]|:::|\[\^|&|`{3}|~{3}|\|")
 
 
@@ -99,25 +101,50 @@ def uncovered(text: str, chunks: list[Chunk]) -> str:
     return "\n".join([*parts, text[at:]])
 
 
-def structures(text: str) -> list[tuple[str, str]]:
-    """Return the outermost fences and tables as they are written."""
-    raw, found, depth = text.encode(), [], 0
-    for event, span in _PARSER.events_with_range(text):
-        if isinstance(event, dict) and "Start" in event:
-            kind = next((k for k in ("CodeBlock", "Table") if k in event["Start"]), None)
-            if depth == 0 and kind and event["Start"] != {"CodeBlock": "Indented"}:
-                found.append((kind, raw[span["start"] : span["end"]].decode().rstrip()))
-            depth += 1
-        elif isinstance(event, dict) and "End" in event:
-            depth -= 1
+def structures(body: str) -> list[str]:
+    """Return the fences and tables, found line by line: no parser sees them all in MDX."""
+    found, lines, at = [], body.split("\n"), 0
+    while at < len(lines):
+        end = _fence_end(lines, at) or _table_end(lines, at)
+        if end:
+            found.append("\n".join(lines[at:end]))
+        at = end or at + 1
     return found
 
 
+def _fence_end(lines: list[str], at: int) -> int | None:
+    opening = re.match(r"[ \t>]*(?:[-*+] +|\d+[.)] +)*(`{3,}(?=[^`]*$)|~{3,})", lines[at])
+    if not opening:
+        return None
+    closing = re.compile(rf"[ \t>]*{opening[1]}{opening[1][0]}*[ \t]*$")
+    return (
+        next((n for n in range(at + 1, len(lines)) if closing.match(lines[n])), len(lines) - 1) + 1
+    )
+
+
+def _table_end(lines: list[str], at: int) -> int | None:
+    is_table = "|" in lines[at] and at + 1 < len(lines) and _DELIMITERS.fullmatch(lines[at + 1])
+    if not is_table:
+        return None
+    return next((n for n in range(at, len(lines)) if "|" not in lines[n]), len(lines))
+
+
 def cut_structures(body: str, chunks: list[Chunk], settings: ChunkSettings) -> list[str]:
-    """Return the fences and tables that fit the maximum but are in no chunk as a whole."""
-    texts = [chunk.text for chunk in chunks]
+    """Return the fences and tables that fit the maximum but whose words are not in one chunk.
+
+    Words, as layout and tags around them go; those of tags go here too, for tables.
+    """
+    texts = [f" {' '.join(_said(chunk.text))} " for chunk in chunks]
+    bare = [f" {' '.join(_said(_TAG.sub('', chunk.text)))} " for chunk in chunks]
     return [
         written
-        for _, written in structures(body)
-        if count_tokens(written) <= settings.max_tokens and not any(written in t for t in texts)
+        for written in structures(body)
+        if _said(written)
+        and count_tokens(written) <= settings.max_tokens
+        and not any(f" {' '.join(_said(written))} " in text for text in texts)
+        and not any(f" {' '.join(_said(_TAG.sub('', written)))} " in text for text in bare)
     ]
+
+
+def _said(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)

@@ -12,12 +12,16 @@ _FENCE = re.compile(
     r"^([ \t>]*(?:[-*+] +|\d+\. +)?)(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
+_IN_BRACES = (
+    r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"  # four deep: nobody goes deeper
+)
 _GOES = re.compile(
     r"\{/\*.*?\*/\}|<!--.*?-->|^import\s[^\n]*|^export\s.*?(?=\n\n|\Z)|\{#[^{}\n]*\}[ \t]*$"
-    r"|</?[A-Za-z](?:[^<>{}\"']|\"[^\"]*\"|'[^']*'|\{[^{}]*\}|\{\{[^{}]*\}\}|\{\[.*?\]\})*>"
+    rf"|</?[A-Za-z](?:[^<>{{}}\"']|\"[^\"]*\"|'[^']*'|{_IN_BRACES})*>"
     r"|^[ \t>]*:{3,}[ \t]*[\w-]*|\{[^{}\n]*\}",
     re.DOTALL | re.MULTILINE,
 )
+_INLINE_TAG = re.compile(r"</?(?:a|b|code|em|i|span|strong|sub|sup)(?:\s[^<>{}]*)?>")
 _INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
 
@@ -38,14 +42,19 @@ def readable_words(body: str) -> Counter[str]:
 
 def _prose(text: str) -> str:
     text = _INLINE_CODE.sub(lambda code: re.sub(r"[<>{}]", " ", code[0]), text)
-    text = re.sub(r"^[ \t]+", "", _GOES.sub(" ", text), flags=re.MULTILINE)
+    text = _GOES.sub(" ", _INLINE_TAG.sub("", text))  # `H<sub>2</sub>O` is one word
+    text = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
     return "\n".join(_shown(token) for token in _PARSER.parse(text))
 
 
 def _shown(token) -> str:
     if token.type != "inline":
         return token.content
-    kept = ("text", "code_inline", "image", "html_inline")
-    return "".join(
-        c.content if c.type in kept else " " * (c.type.endswith("break")) for c in token.children
-    )
+    return "".join(_shown_inline(child) for child in token.children)
+
+
+def _shown_inline(token) -> str:
+    """Return words as a chunk has them: where Markdown's marks stand, `a`s are two words."""
+    if token.type in ("text", "text_special", "html_inline"):
+        return token.content
+    return f" {token.content} " if token.type in ("code_inline", "image") else " "
