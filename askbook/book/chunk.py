@@ -19,7 +19,7 @@ from askbook.book.render import Draft, Renderer
 from askbook.book.units import Split, Unit, Units
 from askbook.models import Chunk, ChunkSettings, Lesson
 
-CHUNKER_VERSION: Final = 2  # raised whenever the same text and settings give other chunks
+CHUNKER_VERSION: Final = 3  # raised whenever the same text and settings give other chunks
 
 PRESETS: Final[dict[str, ChunkSettings]] = {
     "compact": ChunkSettings("compact", target_tokens=400, max_tokens=512, min_tokens=100),

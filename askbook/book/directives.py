@@ -12,7 +12,7 @@ _OPENING: Final = re.compile(
     r"[ \t]*(?:[A-Za-z][\w-]*)?[ \t]*(?:\[(?P<label>[^\n]*)\])?[ \t]*(?:\{[^}\n]*\})?"
     r"[ \t]*(?P<title>[^\n]*?)[ \t]*"
 )
-_CUSTOM_ID: Final = re.compile(r"[ \t]*\{#([^{}\n]+)\}[ \t]*$", re.MULTILINE)
+_CUSTOM_ID: Final = re.compile(r"[ \t]*\{#([^{}\n]+)\}[ \t]*#*[ \t]*$", re.MULTILINE)
 _ATX: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
 _SETEXT: Final = re.compile(r"\n {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")
 

@@ -83,7 +83,8 @@ def _find(text: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
 
 
 def _closing(mark: str) -> re.Pattern[str]:
-    return re.compile(rf"^{re.escape(mark)}[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+    marks = r"(?:---|\.\.\.)" if mark == "---" else r"\+\+\+"  # YAML may also end with dots
+    return re.compile(rf"^{marks}[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 def _load(block: str, source_file: str) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_IN_BRACES: Final = re.compile(r"[{}\"'`]|/\*")
+_IN_BRACES: Final = re.compile(r"[{}\"'`]|/\*|(?<=[\s;,({])//|(?<=[(,=:\[!&|?{;])\s*+/(?![/*])")
 _IN_STATEMENT: Final = re.compile(r"[{}()\[\]\"'`\n]|/\*|//")
 _STRINGS: Final = {
     '"': re.compile(r'"(?:[^"\\\n]|\\.)*+"'),
@@ -28,7 +28,11 @@ _EXPORT: Final = re.compile(
 _GOES_ON: Final = tuple("=,([{+-*/&|?:<>.")
 _WORDS_ONLY: Final = re.compile(r"[\w\s,;!?'’\-–%]*")
 _NOT_CODE: Final = re.compile(r"^[ \t]*(?:`{3,}|~{3,}|#{1,6}[ \t])", re.MULTILINE)
-_LITERAL: Final = re.compile(r"\s*(?:\"([^\"\\\n]*)\"|'([^'\\\n]*)'|`([^`\\$]*)`)\s*")
+_REGEX: Final = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/")
+_LITERAL: Final = re.compile(
+    r"\s*(?:\"((?:[^\"\\\n]|\\.)*+)\"|'((?:[^'\\\n]|\\.)*+)'|`((?:[^`\\]|\\.)*+)`)\s*", re.DOTALL
+)
+_ESCAPE: Final = re.compile(r"\\.")
 
 
 class Script:
@@ -56,6 +60,11 @@ class Script:
                 if not stack:
                     return at
                 self._pairs[opening] = at
+            elif mark == "//":
+                at = self._line_end(at)
+            elif mark[-1] == "/":
+                regex = _REGEX.match(self._text, at - 1)
+                at = regex.end() if regex else at
             else:
                 at = self._skip(mark, found.start())
         self._scanned = len(self._text)
@@ -108,10 +117,14 @@ class Script:
 
 
 def literal(content: str) -> tuple[int, int] | None:
-    """Return where the words stand in an expression that is one plain string."""
+    """Return where the words stand in an expression that is one string and says something."""
     found = _LITERAL.fullmatch(content)
-    is_text = found and not ("\n" in found[0] and _NOT_CODE.search(found[0]))
-    return found.span(found.lastindex or 0) if found and is_text else None
+    if not found or ("\n" in found[0] and _NOT_CODE.search(found[0])):
+        return None
+    words = found[found.lastindex or 0]
+    if "\\" in words and not _ESCAPE.sub("", words).strip():
+        return None  # a line break, as in {'\n'}
+    return found.span(found.lastindex or 0)
 
 
 def is_expression(content: str, *, starts_line: bool) -> bool:

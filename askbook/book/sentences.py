@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,8 @@ _ABBREVIATION: Final = re.compile(
 )
 _CODE_OR_MATH: Final = re.compile(r"(`++)(?!`)|\$\$")
 _LOOK_BACK: Final = 80  # characters in which a better place inside a word is looked for
+_LOOK_AHEAD: Final = 16  # characters in which signs that join must end
+_ZWJ: Final = "\u200d"  # makes one emoji of two
 _BLANKS: Final = re.compile(r"\s+")
 
 
@@ -81,8 +84,15 @@ def word_starts(  # noqa: PLR0917 - a span, its tokens, and two sizes
 
 def _inside_word(text: str, start: int, end: int) -> int:
     """Return where to cut a long word: after its last sign that is no letter, or at `end`."""
-    end = max(end, start + 1)
-    for at in range(end, max(start + 1, end - _LOOK_BACK), -1):
-        if not text[at - 1].isalnum():
+    end = min(max(end, start + 1), len(text) - 1)
+    first = max(start + 1, end - _LOOK_BACK)
+    for at in range(end, first, -1):
+        if not (text[at - 1].isalnum() or _joins(text[at - 1]) or _joins(text[at])):
             return at
-    return end
+    near = (*range(end, first, -1), *range(end, min(end + _LOOK_AHEAD, len(text))))
+    return next((at for at in near if not _joins(text[at]) and text[at - 1] != _ZWJ), end)
+
+
+def _joins(sign: str) -> bool:
+    """Tell vowel signs, accents and the joiners of emoji, which must stay with what is before."""
+    return sign > "\u02ff" and unicodedata.category(sign) in ("Mn", "Mc", "Me", "Cf")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from askbook.book.js import literal
+
 _NAME: Final = re.compile(r"<(/?)([A-Za-z][\w.:$-]*+|(?=>))")
 _ATTRIBUTE: Final = re.compile(
     r"\s*+([A-Za-z_$@:][\w$:.@-]*+)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'=<>`{]++)|(?=\{)))?+"
@@ -195,7 +197,11 @@ _OFTEN_ALONE: Final = frozenset(  # other names alone, such as <path> or <title>
 HTML_NAMES: Final = _VOID | _INLINE | _BLOCK
 SILENT: Final = frozenset({"script", "style"})  # their content is not for readers
 WHOLE: Final = frozenset({"table", "blockquote", "pre", "figure"})  # stay in one chunk if they fit
-_READABLE: Final = {"TabItem": "label", "img": "alt", "Tab": "label", "Details": "summary"}
+_READABLE: Final = frozenset({"label", "title", "summary", "alt"})  # attributes of components
+
+_TABS: Final = frozenset({"Tab", "TabItem"})
+_ALT: Final = frozenset({"alt"})
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(slots=True)
@@ -235,20 +241,40 @@ def read_tag(text: str, start: int, brace_end: Callable[[int], int]) -> Tag | No
     if not opening:
         return None
     name, at = opening[2], opening.end()
-    wanted, readable = _READABLE.get(name), None
+    wanted, readable, is_wanted = _readable_attributes(name), None, False
     while not (end := _END.match(text, at)):
         if braces := _BRACE.match(text, at):
-            at = brace_end(braces.end() - 1)
+            start_of_value, at = braces.end(), brace_end(braces.end() - 1)
             if at < 0:
                 return None
+            words = literal(text[start_of_value : at - 1]) if is_wanted else None
+            if words:
+                readable = start_of_value + words[0], start_of_value + words[1]
+            is_wanted = False
             continue
         found = _ATTRIBUTE.match(text, at)
         if not found or (not text[at].isspace() and text[at - 1] not in "\"'}"):
             return None
-        if found[1] == wanted and found.lastindex and found.lastindex > 1:
+        is_wanted = found[1] in wanted and readable is None
+        if is_wanted and found.lastindex and found.lastindex > 1:
             readable = found.span(found.lastindex)
         at = found.end()
-    return Tag(start, end.end(), name, bool(opening[1]), bool(end[1]), readable)
+    is_empty = bool(end[1])
+    if readable and not is_empty and name not in _TABS and not _starts_line(text, start):
+        readable = None  # a tooltip inside a sentence
+    return Tag(start, end.end(), name, bool(opening[1]), is_empty, readable)
+
+
+def _starts_line(text: str, start: int) -> bool:
+    while start > 0 and text[start - 1] in " \t":
+        start -= 1
+    return start == 0 or text[start - 1] == "\n"
+
+
+def _readable_attributes(name: str) -> frozenset[str]:
+    if name == "img":
+        return _ALT
+    return _READABLE if name[:1].isupper() else _NONE
 
 
 def pair(tags: Iterable[Tag]) -> None:

@@ -14,7 +14,7 @@ _LINES: Final = re.compile(
     r"|(?P<comment><!--|\{/\*)",
     re.MULTILINE,
 )
-_HEADING_ID: Final = re.compile(r"\s*(?:\{#[^{}]*\}|\{/\*[^{}]*\*/\}|<!--[^<>]*-->)\s*$")
+_HEADING_ID: Final = re.compile(r"\s*(?:\{#[^{}]*\}|\{/\*[^{}]*\*/\}|<!--[^<>]*-->)[\s#]*$")
 _LONGEST_TITLE: Final = 1000
 
 

@@ -157,3 +157,37 @@ def test_a_span_covers_what_was_cleaned_inside_it():
     (chunk,) = chunks_of(page, source_file="a.mdx")
     assert page[chunk.start_char_offset : chunk.end_char_offset] == page.strip()
     assert chunk.text == "# T\n\nOne two three.\n\nFour."
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "{/[}\"']/.test(word)}",
+        "{\n  // it isn't closed by this }\n  words.length\n}",
+        "{a > 1 ? '}' : `{${b}`}",
+        "{words.map((w) => `<b>${`the ${w}`}</b>`)}",
+        "{url /* https://a.b } */}",
+    ],
+)
+def test_an_expression_ends_at_its_own_brace(expression):
+    assert shown(f"Before {expression} after.") == "Before  after."
+
+
+def test_strings_in_braces_are_text_with_their_holes_and_escapes():
+    page = "<CodeBlock>{`a = ${b}\nc = \\`d\\``}</CodeBlock>\n\nIt{'\\'s'} so.\n"
+    assert shown(page) == "a = ${b}\nc = \\`d\\`\n\nIt\\'s so."
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ('<Step title="First">\n\nDo it.\n\n</Step>', "First\n\nDo it."),
+        ("<TabItem label={'On Linux'}>\n\nDo it.\n\n</TabItem>", "On Linux\n\nDo it."),
+        ("<Card title={`More`} href='/x' />\n\nEnd.", "More\n\nEnd."),
+        ('An <Image src={require("./a.png")} alt="arm" /> here.', "An arm here."),
+        ("A <Tip title='long story'>word</Tip> here.", "A word here."),
+        ("<Card title={<b>Rich</b>}>\n\nDo it.\n\n</Card>", "Do it."),
+    ],
+)
+def test_what_a_component_shows_of_its_attributes_stays(page, text):
+    assert shown(page) == text

@@ -39,6 +39,7 @@ def test_repeated_anchors_are_numbered_and_custom_ids_are_not_counted():
         "## Title <!-- #own-id -->",
         "Title {#own-id}\n-----",
         "## Title {#own-id} ",
+        "## Title {#own-id} ##",
     ],
 )
 @pytest.mark.parametrize("name", ["a.md", "a.mdx"])

@@ -116,7 +116,7 @@ def test_the_judge_sees_a_cut_fence_or_table_and_a_lost_word(page):
     parts = [replace(chunks[0], text=words[0]), replace(chunks[0], text="two" + words[2])]
     assert cut_structures(page, parts, COMPACT)
     assert not lost_words(page, parts)
-    assert lost_words(page, parts[:1]) == {"two": 1}
+    assert lost_words(page, parts[:1])["two"] == 1
 
 
 @pytest.mark.parametrize("preset", ["standard", "wide"])

@@ -50,6 +50,7 @@ def test_a_file_over_the_limit_is_refused_with_both_sizes():
         ("---\nnot closed", {}, "---\nnot closed"),
         ("---\na: {b: [1, {c: 2}]}\n---\n", {"a": {"b": [1, {"c": 2}]}}, ""),
         ("+++\ntitle = 'A'\n+++\nText", {"title": "A"}, "Text"),
+        ("---\ntitle: A\n...\nText", {"title": "A"}, "Text"),
         ("\ufeffText", {}, "Text"),
     ],
 )

@@ -1,6 +1,7 @@
 """Structures stay whole while they fit, and keep what they need when they do not."""
 
 import itertools
+import unicodedata
 
 import pytest
 from book_pages import COMPACT, SMALL, chunks_of, lesson_of, texts_of
@@ -166,3 +167,16 @@ def test_the_same_text_twice_gives_two_chunks_with_two_ids():
     chunks = chunks_of(f"{section}\n\n{section}\n", SMALL)
     assert chunks[0].text == chunks[1].text
     assert chunks[0].id != chunks[1].id
+
+
+def test_signs_that_join_are_not_cut_off_in_text_without_blanks():
+    page = "กำลังเรียนรู้วิธีทำให้หุ่นยนต์เดินได้" * 40 + "\n\n" + "👩‍👩‍👧‍👦" * 60
+    texts = texts_of(page, SMALL)
+    assert "".join(texts) == page.replace("\n", "")
+    assert not [t for t in texts if unicodedata.category(t[0]) in ("Mn", "Cf")]
+    assert not [t for t in texts if t.endswith("\u200d")]
+
+
+def test_text_without_blanks_is_cut_between_its_sentences():
+    sentence = "机器人把手臂移动到左边，等待规划器的消息。"
+    assert all(text.endswith("。") for text in texts_of(sentence * 40, SMALL))
