@@ -72,8 +72,8 @@ class Packer:
         total = self.cost(start, end)
         if total <= self._soft or end - start < 2:  # noqa: PLR2004 - one unit has no border
             return None
-        margin = self._target * 2 // 5 if total <= 3 * self._soft // 2 else self._target * 3 // 5
-        cut = self._best_between(start, end, max(margin, self._min))
+        # A wide margin gives more even chunks but lets an edit move the cuts beside it.
+        cut = self._best_between(start, end, max(self._target // 3, self._min))
         if cut is not None or total <= self._max:
             return cut
         return self._any(start, end)
