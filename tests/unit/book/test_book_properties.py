@@ -29,8 +29,9 @@ from book_pages import (
 from book_words import readable_words
 from hypothesis import given, settings
 
-from askbook.book.chunk import PRESETS, chunk_lesson_with_report
+from askbook.book.chunk import chunk_lesson_with_report
 from askbook.book.frontmatter import body_start
+from askbook.book.presets import PRESETS
 
 FOLDERS = [SAMPLE_BOOK, *(sorted(CORPORA.iterdir()) if CORPORA.is_dir() else [])]
 
