@@ -20,7 +20,7 @@ import anyio
 import numpy as np
 
 from askbook.asking.chain import Asking
-from askbook.asking.relevance import Calibration, Signals
+from askbook.asking.relevance import NOTHING, Calibration, Signals
 from askbook.errors import WrongUse
 from askbook.models import Answer, ChunkFilter, Question
 from askbook.providers.extractive import ExtractiveWriter
@@ -32,9 +32,14 @@ from evaluation.logistic import Array, fit
 from evaluation.metrics import auroc
 
 _GOLDEN = Path("data/benchmarks/physical-ai-robotics/questions.jsonl")
-_NEVER = Calibration(0.0, Signals(0.0, 0.0, 0.0, 0.0, 0.0), threshold=0.0)
+_NEVER = Calibration(0.0, NOTHING, threshold=0.0)
 _ALL = tuple(field.name for field in fields(Signals))
-_BY_WORDS = ("reach", "names")  # no cosines: for embedding models that nobody calibrated
+_BY_WORDS = (
+    "reach",
+    "known",
+    "focus",
+    "fits",
+)  # no cosines: for embedding models that nobody calibrated
 _REFUSED_AT_MOST = 0.05  # of the answerable questions
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.3)
 _BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

@@ -10,15 +10,17 @@ from askbook.asking.relevance import Calibration, Signals
 # By `python -m evaluation.calibration` on the dev half of the sample book's golden set.
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2-int8": Calibration(
-        bias=-6.88,
-        weights=Signals(quote=5.51, similarity=-2.36, lead=16.18, reach=1.59, names=1.95),
-        threshold=0.368,
+        bias=-14.69,
+        weights=Signals(
+            quote=4.6, lead=15.37, kept=3.38, reach=1.07, known=1.36, focus=0.71, fits=5.3
+        ),
+        threshold=0.357,
     ),
 }
 _BY_WORDS: Final = Calibration(
-    bias=-2.05,
-    weights=Signals(quote=0.0, similarity=0.0, lead=0.0, reach=3.14, names=0.9),
-    threshold=0.525,
+    bias=-8.12,
+    weights=Signals(quote=0.0, lead=0.0, kept=0.0, reach=3.34, known=1.21, focus=0.96, fits=5.33),
+    threshold=0.485,
 )
 
 

@@ -11,9 +11,8 @@ from askbook.asking.answer import Answering
 from askbook.asking.calibrations import calibration_of
 from askbook.asking.find import Finder, Found
 from askbook.asking.prompt import build_prompt
-from askbook.asking.quotes import rank_quotes
-from askbook.asking.relevance import Calibration, Signals, signals
-from askbook.asking.reply import NOTHING_FOUND, NOTHING_SUPPORTED, Reply
+from askbook.asking.relevance import UNSURE, Calibration, Signals, measure
+from askbook.asking.reply import CLOSEST, NOTHING_FOUND, NOTHING_SUPPORTED, Reply
 from askbook.asking.selected import EXPLAIN
 from askbook.models import Answer, ChunkFilter, Hit, Question, Released, Usage
 from askbook.ports import Embedder, Reranker, VectorIndex, Writer
@@ -73,7 +72,8 @@ class Asking:
 
     async def signals(self, question: Question) -> Signals:
         """What refusal and confidence are decided by, for calibrating them."""
-        return await self._signals(await self._finder.find(question, Usage()))
+        found = await self._finder.find(question, Usage())
+        return await measure(found.query, found.hits, found.sources, self._embedder)
 
     async def search(self, query: str, where: ChunkFilter, limit: int) -> list[Hit]:
         """Passages only, best first."""
@@ -128,6 +128,8 @@ class Asking:
         if not reply.text or failed_strict:
             why = NOTHING_FOUND if declined and not failed_strict else NOTHING_SUPPORTED
             return replace(self._refusal(why, run), withheld=tuple(reply.withheld))
+        if run.mode == "rag" and confidence < UNSURE:
+            run.notes.append(CLOSEST)
         support = sum(reply.supports) / len(reply.supports)
         is_cited = bool(reply.citations)  # a selection from elsewhere has no place to point at
         return Answer(
@@ -159,11 +161,10 @@ class Asking:
     async def _confidence(self, question: Question, found: Found) -> float:
         if question.selected_text:
             return 1.0 if found.hits else 0.0
-        return self._calibration.probability(await self._signals(found))
-
-    async def _signals(self, found: Found) -> Signals:
-        quotes = await rank_quotes(found.query, found.sources, self._embedder)
-        return signals(found.query, found.hits, quotes)
+        embedder = self._embedder if self._calibration.needs_vectors else None
+        return self._calibration.probability(
+            await measure(found.query, found.hits, found.sources, embedder)
+        )
 
     def _threshold(self, question: Question) -> float:
         """A reader who points at a place wants to hear what stands there."""

@@ -133,7 +133,7 @@ def features(sentence: Text, passages: Sequence[Text], best: Text | None) -> Fea
     known = [q for passage in passages for q in quantities(passage.raw)]
     near = quantities(best.raw) if best else ()
     missing = Missing(
-        tuple(word for word in _written(sentence.raw) if stem(word.casefold()) not in shared),
+        tuple(word for word in written(sentence.raw) if stem(word.casefold()) not in shared),
         tuple(name for name in names if not _has_name(name, passages)),
         tuple(q.text for q in numbers if not any(map(q.agrees, known))),
     )
@@ -156,7 +156,7 @@ def rank(sentence: Text, places: Sequence[Text]) -> list[Text]:
     return sorted(places, key=lambda p: (-recall(sentence, p), len(p.words)))
 
 
-def _written(text: str) -> list[str]:
+def written(text: str) -> list[str]:
     """Content words of a spaced script as they are written."""
     return [w for w in _WORD.findall(normal(text)) if stem(w.casefold()) not in _STOP]
 
@@ -358,6 +358,11 @@ _AFTER: Final = re.compile(
 _ENUMERATED: Final = re.compile(r"^\W*\d+[.)](?:\s|$)|\n\s*\d+[.)]\s*$")
 
 
+def dimension_of(word: str) -> str | None:
+    """What a word measures where it is a unit: seconds -> time."""
+    return _UNITS[word][0] if word in _UNITS else None
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number, its unit if it has a known one, and the word behind it."""
@@ -368,6 +373,11 @@ class Quantity:
     noun: str | None
     spelled: bool  # as a word: often a count that the writer made, so less is asked of it
     glued: bool  # inside a name like ROS2
+
+    @property
+    def dimension(self) -> str | None:
+        """What its unit measures: time, length, share, ..."""
+        return _UNITS[self.unit][0] if self.unit else None
 
     def same_value(self, other: Quantity) -> bool:
         """Whether the bare numbers are equal."""

@@ -22,7 +22,7 @@ _SKIPPED: Final = re.compile(r"^\s*(?:#{1,6}\s|:::|<|!\[|\[\^[^\]]+\]:|-{3,}\s*$
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _QUOTE: Final = re.compile(r"^\s*(?:>\s?)+")
 _CALLOUT: Final = re.compile(r"^\s*\[!\w+\]\s*$")
-_CANDIDATES: Final = 40  # quotes embedded a question, best words first: bounds the time
+_CANDIDATES: Final = 16  # quotes embedded a question: 40 answered no better (docs/asking.md)
 _BY_WORDS: Final = 0.2  # weight of the question's words next to the cosine
 _BY_PASSAGE: Final = 0.2  # weight of how well the whole passage was found
 _MIN_WORDS: Final = 4
@@ -57,14 +57,18 @@ class Ranked:
 async def rank_quotes(
     question: str, sources: Sequence[Source], embedder: Embedder
 ) -> tuple[Ranked, ...]:
-    """The quotes of all sources, best first; of many, those with most of the question's words."""
+    """The quotes of all sources, best first; of many, those with most of the question's words.
+
+    Among those with as many, the ones from the passages that are closest to the question.
+    """
     wanted = prepare(question).content
     found = [
         (_overlap(quote, wanted), quote, source)
         for source in sources
         for quote in quotes_of(source.text) or [Quote((source.text.strip(),), 0)]
     ]
-    found = sorted(found, key=lambda each: -each[0])[:_CANDIDATES]
+    found = sorted(found, key=lambda each: (each[0], _closeness(each[2])), reverse=True)
+    found = found[:_CANDIDATES]
     if not found:
         return ()
     vector = await embedder.embed_query(question)
@@ -78,6 +82,10 @@ async def rank_quotes(
 
 def _overlap(quote: Quote, wanted: frozenset[str]) -> float:
     return len(prepare(quote.text).content & wanted) / max(len(wanted), 1)
+
+
+def _closeness(source: Source) -> float:
+    return source.hit.similarity if source.hit else 0.0
 
 
 def _score(cosine: float, overlap: float, source: Source) -> float:

@@ -10,6 +10,7 @@ from askbook.models import Citation, Hit, Source, Withheld
 
 NOTHING_FOUND: Final = "The book does not contain information about this topic."
 NOTHING_SUPPORTED: Final = "Unable to provide a reliable answer from the book content."
+CLOSEST: Final = "The book may not answer this: these are the passages that come closest."
 _AFTER_BLOCK: Final = "\n\n"
 
 

@@ -10,8 +10,8 @@ from running import Installation
 from askbook.asking.answer import ENDS_EARLY, QUOTED_INSTEAD
 from askbook.asking.chain import Asking
 from askbook.asking.find import FILTERS_LEFT_NOTHING, RERANKER_FAILED, SEARCHED_ALL
-from askbook.asking.relevance import Calibration, Signals
-from askbook.asking.reply import NOTHING_FOUND, NOTHING_SUPPORTED
+from askbook.asking.relevance import NOTHING, UNSURE, Calibration
+from askbook.asking.reply import CLOSEST, NOTHING_FOUND, NOTHING_SUPPORTED
 from askbook.errors import ProviderUnavailable
 from askbook.models import Answer, ChunkFilter, Message, Question, Released
 from askbook.providers.extractive import ExtractiveWriter
@@ -21,7 +21,7 @@ from askbook.wiring import Parts
 pytestmark = pytest.mark.xdist_group("language-model")
 BOOK = ChunkFilter(book_id="book")
 QUESTION = Question("What does the reliability policy of a topic decide?", BOOK)
-ANSWERS_ALL = Calibration(5.0, Signals(0.0, 0.0, 0.0, 0.0, 0.0), threshold=0.0)
+ANSWERS_ALL = Calibration(5.0, NOTHING, threshold=0.0)
 
 
 class Scripted:
@@ -270,10 +270,20 @@ def test_every_source_of_a_filtered_question_fits_the_filter(parts):
 
 def test_a_question_below_the_threshold_never_reaches_the_writer(parts):
     writer = Scripted(verbatim)
-    refusing = Calibration(-5.0, Signals(0.0, 0.0, 0.0, 0.0, 0.0), threshold=0.5)
+    refusing = Calibration(-5.0, NOTHING, threshold=0.5)
     answer = check(events_of(asking(parts, writer, calibration=refusing)))
     assert answer.answer == NOTHING_FOUND
     assert writer.sent == 0
+
+
+def test_an_answer_that_is_likely_beside_the_point_says_so(parts):
+    unsure = Calibration(0.0, NOTHING, threshold=0.0)  # a chance of one half
+    assert unsure.probability(NOTHING) < UNSURE
+    answer = check(events_of(asking(parts, Scripted(verbatim), calibration=unsure)))
+    assert not answer.refused
+    assert CLOSEST in answer.notes
+    sure = check(events_of(asking(parts, Scripted(verbatim))))
+    assert CLOSEST not in sure.notes
 
 
 def chunk_with_prose(parts):
