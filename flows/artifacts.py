@@ -16,6 +16,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
+from askbook.golden.verdict import Verdict
 from flows import progress
 from flows.expectations import GateFailed, GateResult, write_data_docs
 from flows.planned import Planned
@@ -68,6 +69,21 @@ class Progress:
             self._artifact = made if isinstance(made, UUID) else None
         else:
             update_progress_artifact(self._artifact, progress=percent, description=told)
+
+
+def promotion(verdict: Verdict, *, force: bool) -> None:
+    """Whether an index built anew may replace the live one, and the numbers that decided it."""
+    decision = "not promoted" if verdict.is_worse else "promoted"
+    if verdict.is_worse and force:
+        decision = "promoted by force, although significantly worse"
+    lines = [f"**{decision}**: {verdict.told}", ""]
+    if worst := verdict.worst():
+        lines += ["| question that lost | live nDCG@10 | new nDCG@10 |", "|---|---|---|"]
+        lines += [f"| {key} | {live:.3f} | {new:.3f} |" for key, live, new in worst]
+    lines += ["", *(f"- {note}" for note in verdict.notes)]
+    create_markdown_artifact(
+        key="promotion", markdown="\n".join(lines), description=f"{decision}: {verdict.told}"
+    )
 
 
 def plan(planned: Planned) -> None:
