@@ -22,6 +22,7 @@ Ranking = Sequence[str]  # documents, best first
 Span = tuple[int, int]  # code points [start, end)
 Floats = NDArray[np.float64]
 
+_CONTINUES, _CONTINUES_MARK = 0b1100_0000, 0b1000_0000  # UTF-8: not the first byte of a character
 CURVE = (1, 3, 5, 10, 20, 50, 100)  # depths at which recall is drawn
 MEASURES = (
     nDCG @ 10, RR @ 10, AP, *(R @ k for k in CURVE), P @ 1, P @ 5, P @ 10,
@@ -46,7 +47,6 @@ __all__ = [
     "means",
     "per_query",
     "reliability",
-    "share",
     "span_score",
 ]
 
@@ -125,9 +125,9 @@ class TokenCount:
 
     def __init__(self, text: str) -> None:
         self._starts = token_starts(text)  # in bytes
-        lengths = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
-        widths = 1 + (lengths > 0x7F).astype(np.int64) + (lengths > 0x7FF) + (lengths > 0xFFFF)
-        self._bytes = np.concatenate(([0], np.cumsum(widths)))  # where each code point starts
+        units = np.frombuffer(text.encode(), dtype=np.uint8)
+        starts = np.flatnonzero((units & _CONTINUES) != _CONTINUES_MARK)
+        self._bytes = np.append(starts, len(units))  # where each code point starts
 
     def __len__(self) -> int:
         return len(self._starts) - 1
@@ -185,12 +185,6 @@ def best_f1(positive: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     labels, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
     choices = [(f1(labels, values >= cut), float(cut)) for cut in np.unique(values)]
     return max(choices, default=(0.0, float("inf")))
-
-
-def share(of: ArrayLike, which: ArrayLike) -> float | None:
-    """Return how many of `of` are also `which`; None where there are none."""
-    everyone, chosen = np.asarray(of, dtype=bool), np.asarray(which, dtype=bool)
-    return float(chosen[everyone].mean()) if everyone.any() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import Path
+from typing import Any  # what `askbook eval --json` prints
 from uuid import UUID
 
 from prefect import get_run_logger
@@ -84,6 +86,19 @@ def promotion(verdict: Verdict, *, force: bool) -> None:
     create_markdown_artifact(
         key="promotion", markdown="\n".join(lines), description=f"{decision}: {verdict.told}"
     )
+
+
+def evaluation(found: dict[str, Any], page: Path) -> None:
+    """What the golden set says of the live index."""
+    figures = {name: value for name, value in found.items() if isinstance(value, float)}
+    spread = found["intervals"]
+    rows = [
+        {"measure": name, "value": value, "low": spread.get(name, [None, None])[0],
+         "high": spread.get(name, [None, None])[1]}
+        for name, value in figures.items()
+    ]  # fmt: skip
+    told = f"nDCG@10 {figures['nDCG@10']:.3f} on {found['queries']} questions; page: {page}"
+    create_table_artifact(key="evaluation", table=rows, description=told)
 
 
 def plan(planned: Planned) -> None:

@@ -106,7 +106,7 @@ def ingest(
         book_dir: Folder of the book's .md and .mdx files.
         book_id: Name of the book in the index.
         mode: incremental (what changed), full (every file again) or recreate (build it anew).
-        force: Go on although more files vanished than the guard allows, or a rebuilt index is worse.
+        force: Go on although more files vanished than the guard allows, or a new index is worse.
     """
     spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read

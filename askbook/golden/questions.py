@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 from askbook.book.source import decode
 from askbook.errors import DatasetError, UnreadableFile
-from askbook.models import ChunkFilter, Message
 from askbook.golden.records import Record, by_id, read_records
+from askbook.models import ChunkFilter, Message
 
 KINDS: Final = ("plain", "two-lessons", "filtered", "selection", "follow-up", "unanswerable")
 SPLITS: Final = ("dev", "test")
@@ -191,19 +191,23 @@ def _find(book: _Book, question_id: str, label: Label) -> LabelSpan | LabelProbl
     text = book.text(label.file)
     if text is None:
         return problem("the file is not in the book or cannot be read")
-    if label.span is not None:
-        start, end = label.span
-        if end > len(text):
-            return problem(f"the label ends at {end}, the file at {len(text)}")
-        if label.quote and text[start:end] != label.quote:
-            return problem("other words than the quote stand at these offsets")
-        return book.span(label.file, start, end)
     start = text.find(label.quote)
+    if label.span is not None:
+        reason = _misplaced(label.quote, label.span, text)
+        return problem(reason) if reason else book.span(label.file, *label.span)
     if start < 0:
         return problem("the quote is no longer in the file")
     if text.find(label.quote, start + 1) >= 0:
         return problem("the quote stands in the file more than once; make it longer, or add start")
     return book.span(label.file, start, start + len(label.quote))
+
+
+def _misplaced(quote: str, span: tuple[int, int], text: str) -> str | None:
+    start, end = span
+    if end > len(text):
+        return f"the label ends at {end}, the file at {len(text)}"
+    is_other = bool(quote) and text[start:end] != quote
+    return "other words than the quote stand at these offsets" if is_other else None
 
 
 def _misfit(book: _Book, question_id: str, selection: Selection) -> LabelProblem | None:

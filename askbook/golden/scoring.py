@@ -33,9 +33,7 @@ def where_of(question: Question, book_id: str) -> ChunkFilter:
     """Which chunks the question may be answered from."""
     where = replace(question.filters or ChunkFilter(), book_id=book_id)
     if (marked := question.selection) is not None:
-        where = replace(
-            where, source_file=marked.source_file, overlaps=(marked.start, marked.end)
-        )
+        where = replace(where, source_file=marked.source_file, overlaps=(marked.start, marked.end))
     return where
 
 
@@ -68,7 +66,7 @@ def name_of(need: int) -> str:
 
 
 def ndcg(names: Sequence[str], needs: Sequence[Need], depth: int = DEPTH) -> float:
-    """nDCG of a ranking of needs: 1 where they come first, 0 where none is among `depth`."""
+    """NDCG of a ranking of needs: 1 where they come first, 0 where none is among `depth`."""
     wanted = {name_of(key) for key in range(len(needs))}
     gain = sum(1 / log2(2 + rank) for rank, name in enumerate(names[:depth]) if name in wanted)
     return gain / sum(1 / log2(2 + rank) for rank in range(min(len(needs), depth)))

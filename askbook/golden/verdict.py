@@ -97,7 +97,9 @@ class Verdict:
     def worst(self, most: int = 10) -> list[tuple[str, float, float]]:
         """The questions that lost most: id, live score, new score."""
         live = self.live or {}
-        lost = [(key, live[key], value) for key, value in self.new.items() if live.get(key, 0) > value]
+        lost = [
+            (key, live[key], value) for key, value in self.new.items() if live.get(key, 0) > value
+        ]
         return sorted(lost, key=lambda each: each[2] - each[1])[:most]
 
 

@@ -24,7 +24,7 @@ from askbook.index.versions import VersionFolder
 from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk
 from askbook.ports import Vectors
 
-_WORDS = Vocabulary(
+WORDS = Vocabulary(
     filter=engine.Filter,
     field=engine.FieldCondition,
     value=engine.MatchValue,
@@ -79,7 +79,7 @@ class EdgeIndex:
                 engine.ScrollRequest(
                     offset=offset,
                     limit=schema.SCROLL_PAGE,
-                    filter=to_engine(where, _WORDS),
+                    filter=to_engine(where, WORDS),
                     with_payload=True,
                     with_vector=[schema.DENSE] if with_vectors else False,
                 )
@@ -214,7 +214,7 @@ class EdgeDraft:
 
     def delete_book(self, book_id: str) -> None:
         """Remove every point of a book."""
-        of_book = to_engine(ChunkFilter(book_id=book_id), _WORDS) or engine.Filter()
+        of_book = to_engine(ChunkFilter(book_id=book_id), WORDS) or engine.Filter()
         self._open.update(engine.UpdateOperation.delete_points_by_filter(of_book))
 
     def search(
@@ -290,7 +290,7 @@ def _create(path: Path, dimensions: int) -> engine.EdgeShard:
     return shard
 
 
-def _search(
+def _search(  # noqa: PLR0917 - the arguments of `search`, and where
     shard: engine.EdgeShard,
     bm25: engine.Bm25,
     vector: Vectors,
@@ -299,7 +299,7 @@ def _search(
     limit: int,
     prefetch: int,
 ) -> list[Hit]:
-    condition = to_engine(where, _WORDS)
+    condition = to_engine(where, WORDS)
     dense = engine.Query.Nearest(vector.tolist(), using=schema.DENSE)
     sparse = engine.Query.Nearest(bm25.embed_query(text), using=schema.SPARSE)
     found = shard.query(
@@ -326,11 +326,11 @@ def _search(
 
 
 def _count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
-    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, _WORDS)))
+    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, WORDS)))
 
 
 def _facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, int]:
-    condition = to_engine(where, _WORDS)
+    condition = to_engine(where, WORDS)
     limit = schema.MOST_FACETS
     hits = shard.facet(engine.FacetRequest(key, limit=limit, exact=True, filter=condition))
     return {str(hit.value): hit.count for hit in hits}

@@ -281,9 +281,7 @@ class ServerDraft:
         self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
     ) -> list[Hit]:
         """As readers would find it, were this draft published."""
-        return _search(
-            self._client, self._name, self._bm25, vector, text, where, limit, prefetch
-        )
+        return _search(self._client, self._name, self._bm25, vector, text, where, limit, prefetch)
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of points the collection holds."""
@@ -317,7 +315,7 @@ class ServerDraft:
         )
 
 
-def _search(
+def _search(  # noqa: PLR0917 - the arguments of `search`, and where
     client: QdrantClient,
     name: str,
     bm25: qdrant_edge.Bm25,
@@ -334,9 +332,7 @@ def _search(
         found = client.query_points(
             name,
             prefetch=[
-                models.Prefetch(
-                    query=dense, using=schema.DENSE, limit=prefetch, filter=condition
-                ),
+                models.Prefetch(query=dense, using=schema.DENSE, limit=prefetch, filter=condition),
                 models.Prefetch(
                     query=sparse, using=schema.SPARSE, limit=prefetch, filter=condition
                 ),

@@ -11,6 +11,7 @@ from askbook.book.frontmatter import read_frontmatter
 from askbook.book.locate import locate
 from askbook.book.source import decode
 from askbook.errors import DatasetError, TerminalError
+from askbook.golden.questions import Golden, LabelSpan, Selection
 from askbook.models import ChunkFilter, Lesson, Message
 from evaluation.datasets import (
     dataset_hash,
@@ -20,7 +21,6 @@ from evaluation.datasets import (
     load_spans,
     locate_labels,
 )
-from askbook.golden.questions import Golden, LabelSpan, Selection
 
 ROOT = Path(__file__).parents[3]
 BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
