@@ -77,8 +77,17 @@ class Reranker(Protocol):
         """One score per passage, in order; higher is more relevant, 0 to 1."""
 
 
-class IndexDraft(Protocol):
-    """A version being built. Nobody sees it before `publish`."""
+class Searchable(Protocol):
+    """Something that holds chunks and finds them again."""
+
+    def search(
+        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
+    ) -> list[Hit]:
+        """Dense and BM25 search fused by the engine, best first."""
+
+
+class IndexDraft(Searchable, Protocol):
+    """A version being built. Nobody else sees it before `publish`; it can be tried by searching."""
 
     def upsert(self, points: Iterable[IndexPoint]) -> None:
         """Add points, or replace those with the same id."""
@@ -96,7 +105,7 @@ class IndexDraft(Protocol):
         """Send readers to this version, at once and as a whole; returns its name."""
 
 
-class VectorIndex(Protocol):
+class VectorIndex(Searchable, Protocol):
     """Where the book's chunks are found again. Reads always see one published version."""
 
     def build(
@@ -107,11 +116,6 @@ class VectorIndex(Protocol):
         Nothing of an embedded draft, or of one `without_book`, is seen before `publish`.
         Vectors of another model than the current one can only replace all books at once.
         """
-
-    def search(
-        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
-    ) -> list[Hit]:
-        """Dense and BM25 search fused by the engine, best first."""
 
     def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
         """The chunks with these ids, in any order; unknown ids are left out."""

@@ -119,6 +119,11 @@ class Settings(BaseSettings):
         None, description="Where runs keep their checkpoints: any fsspec address; unset: HOME."
     )
     keep_checkpoints: int = Field(3, ge=0, description="Finished runs whose checkpoints are kept.")
+    golden_dir: Path = Field(
+        Path("data/benchmarks"),
+        description="Golden sets, as <book id>/questions.jsonl; an index built anew must not be "
+        "significantly worse on its book's.",
+    )
     keep_versions: int = Field(3, ge=1, description="Index versions kept for rollback.")
     top_k: int = Field(5, ge=1, le=20, description="Passages an answer is made from.")
     prefetch: int = Field(100, ge=10, le=1000, description="Candidates per search before fusion.")

@@ -22,12 +22,12 @@ import numpy as np
 from askbook.asking.chain import Asking
 from askbook.asking.relevance import NOTHING, Calibration, Signals
 from askbook.errors import WrongUse
+from askbook.golden import questions as golden
 from askbook.models import Answer, ChunkFilter, Question
 from askbook.providers.extractive import ExtractiveWriter
 from askbook.providers.remembering import RememberingEmbedder
 from askbook.settings import Settings, load_settings
 from askbook.wiring import Parts
-from evaluation import golden
 from evaluation.logistic import Array, fit
 from evaluation.metrics import auroc
 
@@ -90,7 +90,7 @@ async def ask_all(file: Path, book_dir: Path, settings: Settings) -> list[Case]:
         chunks = parts.index.retrieve([citation.chunk_id for citation in answer.citations])
         spans = labels.spans.get(question.id, ())
         is_right = any(_holds(chunk.payload, span) for chunk in chunks for span in spans) or any(
-            label.quote in str(chunk.payload["text"])
+            label.quote and label.quote in str(chunk.payload["text"])
             for chunk in chunks
             for label in question.answers
         )

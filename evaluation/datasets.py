@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from askbook.errors import DatasetError
-from evaluation.golden import Golden, load_golden, locate_labels
-from evaluation.records import Record, by_id, read_bytes, read_records, read_text
+from askbook.golden.questions import Golden, load_golden, locate_labels
+from askbook.golden.records import Record, by_id, read_bytes, read_records, read_text
 
 __all__ = [
     "Beir",
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 _QRELS_HEADER: Final = ["query-id", "corpus-id", "score"]
+_TEST: Final = "test"  # the split that the field reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +113,19 @@ class GroundedAnswer:
 
 
 def load_beir(folder: Path, split: str | None = None) -> Beir:
-    """Read a data set in BEIR's layout: one split's judgements, or those of all splits."""
+    """Read a data set in BEIR's layout: one split's judgements.
+
+    Without a name: those of `test`, or where there is no such split, those of all. Titles may
+    be missing, fields that nobody reads are passed over.
+    """
     documents = {
-        key: BeirDocument(key, record.words("title"), record.text("text"))
+        key: _document(key, record)
         for key, record in by_id(read_records(folder / "corpus.jsonl"), "_id").items()
     }
     records = by_id(read_records(folder / "queries.jsonl"), "_id")
     queries = {key: record.text("text") for key, record in records.items()}
     judgements: dict[str, dict[str, int]] = {}
-    for path in _qrels(folder / "qrels", split):
+    for path in _qrels(folder, split):
         _judge(path, documents, queries, judgements)
     judged = {key: text for key, text in queries.items() if key in judgements}
     return Beir(documents, judged, judgements)
@@ -128,9 +133,12 @@ def load_beir(folder: Path, split: str | None = None) -> Beir:
 
 def load_spans(folder: Path) -> SpanSet:
     """Read texts and the exact spans of them that answer questions."""
-    paths = sorted((folder / "corpora").glob("*.md"))
+    texts = (*(folder / "corpora").glob("*.md"), *(folder / "corpora").glob("*.txt"))
+    paths = sorted(texts)
     if not paths:
-        raise DatasetError(f"{folder / 'corpora'}: holds no *.md files; put the texts there")
+        raise DatasetError(
+            f"{folder / 'corpora'}: holds no *.md files (or *.txt); put the texts there"
+        )
     corpora = {path.stem: read_text(path) for path in paths}
     records = by_id(read_records(folder / "questions.jsonl"), "_id")
     return SpanSet(corpora, tuple(_span_question(each, corpora) for each in records.values()))
@@ -156,12 +164,20 @@ def dataset_hash(*paths: Path) -> str:
     return digest.hexdigest()
 
 
-def _qrels(folder: Path, split: str | None) -> list[Path]:
-    present = {path.stem: path for path in sorted(folder.glob("*.tsv"))}
+def _document(key: str, record: Record) -> BeirDocument:
+    title = record.words("title") if record.has("title") else ""
+    text = record.words("text") if title.strip() else record.text("text")
+    return BeirDocument(key, title, text)
+
+
+def _qrels(dataset: Path, split: str | None) -> list[Path]:
+    folder = dataset / "qrels"
+    places = (*folder.glob("*.tsv"), *dataset.glob("qrels*.tsv"))
+    present = {path.stem: path for path in sorted(places)}
     if not present:
         raise DatasetError(f"{folder}: holds no *.tsv files; put the judgements there")
     if split is None:
-        return list(present.values())
+        return [present[_TEST]] if _TEST in present else list(present.values())
     if split not in present:
         raise DatasetError(
             f"{folder / split}.tsv: there is no such split; use one of: {', '.join(present)}"
@@ -186,35 +202,42 @@ def _judge(
         if document not in documents:
             raise row.fault("corpus-id", f'is "{document}"', "use an id of corpus.jsonl")
         grades = judgements.setdefault(query, {})
-        if document in grades:
+        if grades.get(document, _grade(row)) != _grade(row):
             raise row.fault("corpus-id", f'judges "{document}" again', "keep one of the two rows")
         grades[document] = _grade(row)
 
 
 def _rows(path: Path) -> Iterator[Record]:
-    header, *lines = read_text(path).split("\n")
-    if header.strip().split("\t") != _QRELS_HEADER:
-        raise DatasetError(
-            f"{path}:1: the header is {header.strip()[:60]!r}; "
-            f"make it {', '.join(_QRELS_HEADER)}, with tabs between"
-        )
-    for number, line in enumerate(lines, 2):
+    """Judgements of BEIR (three columns, a header or none) or of TREC (four, the second unused)."""
+    for number, line in enumerate(read_text(path).removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
-        cells = line.rstrip("\r").split("\t")
+        cells = [cell.strip() for cell in line.rstrip("\r").split("\t")]
+        if len(cells) == len(_QRELS_HEADER) + 1:
+            del cells[1]
         if len(cells) != len(_QRELS_HEADER):
             raise DatasetError(
                 f"{path}:{number}: the row has {len(cells)} columns; "
-                f"write {len(_QRELS_HEADER)}, with tabs between"
+                f"write {', '.join(_QRELS_HEADER)}, with tabs between"
             )
+        if number == 1 and not _is_number(cells[2]):
+            continue
         yield Record(f"{path}:{number}", dict(zip(_QRELS_HEADER, cells, strict=True)))
 
 
 def _grade(row: Record) -> int:
+    score = row.text("score")
+    if not _is_number(score) or not float(score).is_integer():
+        raise row.fault("score", f'is "{score}"', "make it an integer")
+    return int(float(score))
+
+
+def _is_number(cell: str) -> bool:
     try:
-        return int(row.text("score"))
-    except ValueError as error:
-        raise row.fault("score", f'is "{row.text("score")}"', "make it an integer") from error
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _span_question(record: Record, corpora: Mapping[str, str]) -> SpanQuestion:
@@ -224,7 +247,7 @@ def _span_question(record: Record, corpora: Mapping[str, str]) -> SpanQuestion:
     )
     if not references:
         raise record.fault("references", "is empty", "name a passage or remove the record")
-    return SpanQuestion(record.text("_id"), record.text("question"), corpus_id, references)
+    return SpanQuestion(record.key("_id"), record.text("question"), corpus_id, references)
 
 
 def _span_reference(record: Record, corpus: str) -> SpanReference:
@@ -240,12 +263,12 @@ def _grounded(record: Record) -> GroundedAnswer:
         raise record.fault("sentences", "is empty", "label a sentence or remove the record")
     seen = "answer_saw_passages"
     return GroundedAnswer(
-        id=record.text("id"),
-        question=record.text("question"),
+        id=record.key("id"),
+        question=record.text("question") if record.has("question") else record.key("id"),
         passages=record.texts("passages"),
         answer=answer,
         sentences=sentences,
-        model=record.text("model"),
+        model=record.text("model") if record.has("model") else "",
         saw_passages=record.flag(seen) if record.has(seen) else None,
     )
 

@@ -14,16 +14,41 @@ import numpy as np
 from ir_measures import AP, RR, P, R, Success, nDCG
 from numpy.typing import ArrayLike, NDArray
 
+from askbook.book.tokens import token_starts
+from askbook.golden.comparing import RESAMPLES, SEED, Comparison, compare
+
 Qrels = Mapping[str, Mapping[str, int]]  # query → document → relevance
 Ranking = Sequence[str]  # documents, best first
 Span = tuple[int, int]  # code points [start, end)
 Floats = NDArray[np.float64]
 
+_CONTINUES, _CONTINUES_MARK = 0b1100_0000, 0b1000_0000  # UTF-8: not the first byte of a character
+CURVE = (1, 3, 5, 10, 20, 50, 100)  # depths at which recall is drawn
 MEASURES = (
-    nDCG @ 10, RR @ 10, AP, R @ 5, R @ 10, R @ 100, P @ 5, Success @ 1, Success @ 5,
+    nDCG @ 10, RR @ 10, AP, *(R @ k for k in CURVE), P @ 1, P @ 5, P @ 10,
+    nDCG @ 5, nDCG @ 20, nDCG @ 100, RR, Success @ 1, Success @ 5, Success @ 10,
 )  # fmt: skip
-RESAMPLES = 10_000
-SEED = 20_240
+__all__ = [
+    "CURVE",
+    "MEASURES",
+    "RESAMPLES",
+    "SEED",
+    "Bin",
+    "Comparison",
+    "Interval",
+    "SpanScore",
+    "TokenCount",
+    "auroc",
+    "best_f1",
+    "bootstrap",
+    "calibration_error",
+    "compare",
+    "f1",
+    "means",
+    "per_query",
+    "reliability",
+    "span_score",
+]
 
 
 def per_query(qrels: Qrels, run: Mapping[str, Ranking]) -> dict[str, dict[str, float]]:
@@ -69,42 +94,8 @@ def bootstrap(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int 
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """Run B against run A on the same queries; `p` is two-sided."""
-
-    difference: float  # mean of B minus mean of A
-    p: float
-    wins: int
-    ties: int
-    losses: int
-
-
-def compare(
-    a: Mapping[str, float],
-    b: Mapping[str, float],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Comparison:
-    """Return a paired permutation test (random sign flips) and wins, ties and losses of B."""
-    if a.keys() != b.keys():
-        raise ValueError("Two runs can only be compared on the same queries.")
-    gains = np.array([b[query] - a[query] for query in a], dtype=np.float64)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(gains)))
-    observed = abs(gains.sum())
-    extreme = int(np.sum(np.abs(signs @ gains) >= observed - 1e-12))
-    return Comparison(
-        difference=float(gains.mean()) if len(gains) else 0.0,
-        p=(extreme + 1) / (resamples + 1),  # the observed order is one of the permutations
-        wins=int(np.sum(gains > 0)),
-        ties=int(np.sum(gains == 0)),
-        losses=int(np.sum(gains < 0)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class SpanScore:
-    """How well retrieved spans cover the gold ones, in characters."""
+    """How well retrieved spans cover the gold ones, in the spans' own unit."""
 
     recall: float
     precision: float
@@ -112,11 +103,11 @@ class SpanScore:
 
 
 def span_score(retrieved: Iterable[Span], gold: Iterable[Span]) -> SpanScore:
-    """Return recall, precision and IoU as Chroma's evaluation computes them: in characters.
+    """Return recall, precision and IoU as Chroma's evaluation computes them.
 
-    Its paper says tokens, its code counts code points of the corpus, and so does this. Gold is
-    the union of the gold spans. What is retrieved twice (overlapping chunks) is found once, but
-    weighs twice in the denominators of precision and IoU.
+    Gold is the union of the gold spans. What is retrieved twice (overlapping chunks) is found
+    once, but weighs twice in the denominators of precision and IoU. Its paper says tokens, its
+    code counts code points: `TokenCount` turns one into the other.
     """
     chunks, wanted = list(retrieved), _union(gold)
     found = _length(_union(_cut(chunks, wanted)))
@@ -127,6 +118,25 @@ def span_score(retrieved: Iterable[Span], gold: Iterable[Span]) -> SpanScore:
         precision=found / read if read else 0.0,
         iou=found / (read + missed) if read + missed else 0.0,
     )
+
+
+class TokenCount:
+    """A text's exact cl100k_base tokens: spans of code points become spans of tokens."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = token_starts(text)  # in bytes
+        units = np.frombuffer(text.encode(), dtype=np.uint8)
+        starts = np.flatnonzero((units & _CONTINUES) != _CONTINUES_MARK)
+        self._bytes = np.append(starts, len(units))  # where each code point starts
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The tokens that any part of [start, end) stands in."""
+        first = int(np.searchsorted(self._starts, self._bytes[start], side="right")) - 1
+        last = int(np.searchsorted(self._starts, self._bytes[end], side="left"))
+        return first, max(first, last)
 
 
 def _length(spans: Iterable[Span]) -> int:
@@ -175,3 +185,32 @@ def best_f1(positive: ArrayLike, scores: ArrayLike) -> tuple[float, float]:
     labels, values = np.asarray(positive, dtype=bool), np.asarray(scores, dtype=np.float64)
     choices = [(f1(labels, values >= cut), float(cut)) for cut in np.unique(values)]
     return max(choices, default=(0.0, float("inf")))
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Answers of about one confidence: how sure they were, and how often they were right."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    right: float
+
+
+def reliability(confidence: ArrayLike, right: ArrayLike, bins: int = 5) -> list[Bin]:
+    """Return the bins of equal width that hold answers."""
+    sure, truth = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    return [
+        Bin(at / bins, (at + 1) / bins, int(inside.sum()), float(sure[inside].mean()),
+            float(truth[inside].mean()))
+        for at in range(bins)
+        if (inside := place == at).any()
+    ]  # fmt: skip
+
+
+def calibration_error(bins: Sequence[Bin]) -> float:
+    """Return the mean gap between confidence and truth, weighted by answers (ECE)."""
+    total = sum(each.count for each in bins)
+    return sum(abs(b.confidence - b.right) * b.count for b in bins) / total if total else 0.0

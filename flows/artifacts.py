@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
+from pathlib import Path
+from typing import Any  # what `askbook eval --json` prints
 from uuid import UUID
 
 from prefect import get_run_logger
@@ -16,6 +18,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
+from askbook.golden.verdict import Verdict
 from flows import progress
 from flows.expectations import GateFailed, GateResult, write_data_docs
 from flows.planned import Planned
@@ -68,6 +71,34 @@ class Progress:
             self._artifact = made if isinstance(made, UUID) else None
         else:
             update_progress_artifact(self._artifact, progress=percent, description=told)
+
+
+def promotion(verdict: Verdict, *, force: bool) -> None:
+    """Whether an index built anew may replace the live one, and the numbers that decided it."""
+    decision = "not promoted" if verdict.is_worse else "promoted"
+    if verdict.is_worse and force:
+        decision = "promoted by force, although significantly worse"
+    lines = [f"**{decision}**: {verdict.told}", ""]
+    if worst := verdict.worst():
+        lines += ["| question that lost | live nDCG@10 | new nDCG@10 |", "|---|---|---|"]
+        lines += [f"| {key} | {live:.3f} | {new:.3f} |" for key, live, new in worst]
+    lines += ["", *(f"- {note}" for note in verdict.notes)]
+    create_markdown_artifact(
+        key="promotion", markdown="\n".join(lines), description=f"{decision}: {verdict.told}"
+    )
+
+
+def evaluation(found: dict[str, Any], page: Path) -> None:
+    """What the golden set says of the live index."""
+    figures = {name: value for name, value in found.items() if isinstance(value, float)}
+    spread = found["intervals"]
+    rows = [
+        {"measure": name, "value": value, "low": spread.get(name, [None, None])[0],
+         "high": spread.get(name, [None, None])[1]}
+        for name, value in figures.items()
+    ]  # fmt: skip
+    told = f"nDCG@10 {figures['nDCG@10']:.3f} on {found['queries']} questions; page: {page}"
+    create_table_artifact(key="evaluation", table=rows, description=told)
 
 
 def plan(planned: Planned) -> None:

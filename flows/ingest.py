@@ -19,6 +19,7 @@ from prefect.futures import PrefectFutureList, wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from askbook.models import Mode
+from askbook.ports import IndexDraft
 from askbook.settings import load_settings
 from askbook.store import jobs
 from flows import artifacts, progress
@@ -28,6 +29,7 @@ from flows.embed import EmbedCounts, embed
 from flows.gates import GateResult, gate, gatekeeper, index_gate
 from flows.planned import Planned, note_plan, note_result, write_plan, write_survey
 from flows.planning import record_nothing
+from flows.promotion import judge, require
 from flows.record import record, settle
 from flows.run import Report, RunSpec, job
 from flows.upsert import Published, upsert
@@ -72,8 +74,11 @@ def publish(
     """Build, verify and publish the next version of the index."""
     seen: list[GateResult] = []
 
-    def may_publish(counts: pa.Table) -> None:
+    def may_publish(counts: pa.Table, built_anew: IndexDraft | None) -> None:
         seen.append(index_gate(spec, counts))
+        if built_anew is not None and (verdict := judge(spec, built_anew)) is not None:
+            artifacts.promotion(verdict, force=spec.force)
+            require(verdict, force=spec.force)
         with spec.parts.database.begin() as connection:
             jobs.check_ours(connection, job_id)
 
@@ -101,7 +106,7 @@ def ingest(
         book_dir: Folder of the book's .md and .mdx files.
         book_id: Name of the book in the index.
         mode: incremental (what changed), full (every file again) or recreate (build it anew).
-        force: Go on although more files vanished than the guard allows.
+        force: Go on although more files vanished than the guard allows, or a new index is worse.
     """
     spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read

@@ -32,11 +32,12 @@ def upsert(
     spec: RunSpec,
     checkpoints: Checkpoints,
     parts: Sequence[str],
-    gate: Callable[[pa.Table], object],
+    gate: Callable[[pa.Table, IndexDraft | None], object],
 ) -> Published:
     """Write all chunks of the run, remove what they replace, publish: all of it or nothing.
 
-    `gate` gets the draft's chunk counts per file, expected and found, and raises to stop.
+    `gate` gets the draft's chunk counts per file, expected and found, and the draft itself where
+    it was built anew, and raises to stop.
     """
     plan = plan_from_table(checkpoints.read("plan"))
     before = {chunk_id for file in plan for chunk_id in file.known_chunk_ids}
@@ -57,7 +58,7 @@ def upsert(
                 expected[source_file] = len(ids)
         stale = before - now_held - kept_ids
         draft.delete(sorted(stale))
-        gate(_read_back(spec, draft, expected))
+        gate(_read_back(spec, draft, expected), draft if anew else None)
         version = draft.publish()
     return Published(version, len(now_held - before), len(stale), sum(expected.values()))
 

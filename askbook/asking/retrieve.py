@@ -8,7 +8,7 @@ from typing import Final
 import anyio.to_thread
 
 from askbook.models import ChunkFilter, Hit
-from askbook.ports import Embedder, VectorIndex
+from askbook.ports import Embedder, Searchable
 
 _WORD: Final = re.compile(r"\w+")
 _SAME: Final = 0.9  # share of words in common above which one of two passages is enough
@@ -20,7 +20,7 @@ async def retrieve(
     where: ChunkFilter,
     *,
     embedder: Embedder,
-    index: VectorIndex,
+    index: Searchable,
     limit: int,
     prefetch: int,
 ) -> list[Hit]:

@@ -5,6 +5,7 @@ previewing.py  chunks
 state.py       status, rollback, reconcile
 searching.py   search
 asking.py      ask
+evaluating.py  eval
 watching.py    watch
 serving.py     serve
 up.py          up
@@ -25,6 +26,7 @@ _COMMANDS = {
     "chunks": ("previewing", "Show how a file is cut into chunks."),
     "search": ("searching", "Find passages."),
     "ask": ("asking", "Answer a question from the book, with citations."),
+    "eval": ("evaluating", "Measure retrieval, chunking, grounding and answers on data sets."),
     "status": ("state", "Show the books, the index versions and the last runs."),
     "rollback": ("state", "Send readers back to an older version of the index."),
     "reconcile": ("state", "Compare PostgreSQL with the index and mend what differs."),
@@ -32,6 +34,8 @@ _COMMANDS = {
     "serve": ("serving", "Start the API and the page to ask from."),
     "up": ("up", "Start Prefect (server and worker) and the API together."),
 }
+
+_NAMES = {"eval": "evaluate"}  # eval is a word of Python
 
 
 class _Commands(click.Group):
@@ -46,7 +50,7 @@ class _Commands(click.Group):
         from importlib import import_module
 
         module = import_module(f"askbook.cli.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, _NAMES.get(cmd_name, cmd_name))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

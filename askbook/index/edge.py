@@ -24,7 +24,7 @@ from askbook.index.versions import VersionFolder
 from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk
 from askbook.ports import Vectors
 
-_WORDS = Vocabulary(
+WORDS = Vocabulary(
     filter=engine.Filter,
     field=engine.FieldCondition,
     value=engine.MatchValue,
@@ -60,30 +60,7 @@ class EdgeIndex:
         shard = self._shard()
         if shard is None:
             return []
-        condition = to_engine(where, _WORDS)
-        dense = engine.Query.Nearest(vector.tolist(), using=schema.DENSE)
-        sparse = engine.Query.Nearest(self._bm25.embed_query(text), using=schema.SPARSE)
-        found = shard.query(
-            engine.QueryRequest(
-                limit=limit,
-                prefetches=[
-                    engine.Prefetch(limit=prefetch, query=dense, filter=condition),
-                    engine.Prefetch(limit=prefetch, query=sparse, filter=condition),
-                ],
-                query=engine.Fusion.Dbsf(),  # type: ignore[arg-type]  # the stub forgot its parent
-                with_payload=True,
-                with_vector=[schema.DENSE],
-            )
-        )
-        return [
-            Hit(
-                id=str(point.id),
-                score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
-                similarity=float(np.dot(_dense(point.vector), vector)),
-                payload=point.payload or {},
-            )
-            for point in found
-        ]
+        return _search(shard, self._bm25, vector, text, where, limit, prefetch)
 
     def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
         """The chunks with these ids; unknown ids are left out."""
@@ -102,7 +79,7 @@ class EdgeIndex:
                 engine.ScrollRequest(
                     offset=offset,
                     limit=schema.SCROLL_PAGE,
-                    filter=to_engine(where, _WORDS),
+                    filter=to_engine(where, WORDS),
                     with_payload=True,
                     with_vector=[schema.DENSE] if with_vectors else False,
                 )
@@ -237,8 +214,14 @@ class EdgeDraft:
 
     def delete_book(self, book_id: str) -> None:
         """Remove every point of a book."""
-        of_book = to_engine(ChunkFilter(book_id=book_id), _WORDS) or engine.Filter()
+        of_book = to_engine(ChunkFilter(book_id=book_id), WORDS) or engine.Filter()
         self._open.update(engine.UpdateOperation.delete_points_by_filter(of_book))
+
+    def search(
+        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
+    ) -> list[Hit]:
+        """As readers would find it, were this draft published."""
+        return _search(self._open, self._bm25, vector, text, where, limit, prefetch)
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of points the draft holds."""
@@ -307,12 +290,47 @@ def _create(path: Path, dimensions: int) -> engine.EdgeShard:
     return shard
 
 
+def _search(  # noqa: PLR0917 - the arguments of `search`, and where
+    shard: engine.EdgeShard,
+    bm25: engine.Bm25,
+    vector: Vectors,
+    text: str,
+    where: ChunkFilter,
+    limit: int,
+    prefetch: int,
+) -> list[Hit]:
+    condition = to_engine(where, WORDS)
+    dense = engine.Query.Nearest(vector.tolist(), using=schema.DENSE)
+    sparse = engine.Query.Nearest(bm25.embed_query(text), using=schema.SPARSE)
+    found = shard.query(
+        engine.QueryRequest(
+            limit=limit,
+            prefetches=[
+                engine.Prefetch(limit=prefetch, query=dense, filter=condition),
+                engine.Prefetch(limit=prefetch, query=sparse, filter=condition),
+            ],
+            query=engine.Fusion.Dbsf(),  # type: ignore[arg-type]  # the stub forgot its parent
+            with_payload=True,
+            with_vector=[schema.DENSE],
+        )
+    )
+    return [
+        Hit(
+            id=str(point.id),
+            score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
+            similarity=float(np.dot(_dense(point.vector), vector)),
+            payload=point.payload or {},
+        )
+        for point in found
+    ]
+
+
 def _count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
-    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, _WORDS)))
+    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, WORDS)))
 
 
 def _facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, int]:
-    condition = to_engine(where, _WORDS)
+    condition = to_engine(where, WORDS)
     limit = schema.MOST_FACETS
     hits = shard.facet(engine.FacetRequest(key, limit=limit, exact=True, filter=condition))
     return {str(hit.value): hit.count for hit in hits}

@@ -59,34 +59,7 @@ class ServerIndex:
         """Dense and BM25 search fused by the server (DBSF), best first."""
         if self._current() is None:
             return []
-        condition = to_engine(where, _WORDS)
-        sparse = _sparse(self._bm25.embed_query(text))
-        dense = vector.tolist()
-        with _server_errors():
-            found = self._client.query_points(
-                self._alias,
-                prefetch=[
-                    models.Prefetch(
-                        query=dense, using=schema.DENSE, limit=prefetch, filter=condition
-                    ),
-                    models.Prefetch(
-                        query=sparse, using=schema.SPARSE, limit=prefetch, filter=condition
-                    ),
-                ],
-                query=models.FusionQuery(fusion=models.Fusion.DBSF),
-                limit=limit,
-                with_payload=True,
-                with_vectors=[schema.DENSE],
-            )
-        return [
-            Hit(
-                id=str(point.id),
-                score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
-                similarity=float(np.dot(_dense(point.vector), vector)),
-                payload=point.payload or {},
-            )
-            for point in found.points
-        ]
+        return _search(self._client, self._alias, self._bm25, vector, text, where, limit, prefetch)
 
     def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
         """The chunks with these ids; unknown ids are left out."""
@@ -304,6 +277,12 @@ class ServerDraft:
             with _server_errors():
                 self._client.delete(self._name, models.PointIdsList(points=list(ids)), wait=True)
 
+    def search(
+        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
+    ) -> list[Hit]:
+        """As readers would find it, were this draft published."""
+        return _search(self._client, self._name, self._bm25, vector, text, where, limit, prefetch)
+
     def count(self, where: ChunkFilter) -> int:
         """Exact number of points the collection holds."""
         return _count(self._client, self._name, where)
@@ -334,6 +313,44 @@ class ServerDraft:
             vector={schema.DENSE: point.vector, schema.SPARSE: sparse},
             payload=dict(point.payload),
         )
+
+
+def _search(  # noqa: PLR0917 - the arguments of `search`, and where
+    client: QdrantClient,
+    name: str,
+    bm25: qdrant_edge.Bm25,
+    vector: Vectors,
+    text: str,
+    where: ChunkFilter,
+    limit: int,
+    prefetch: int,
+) -> list[Hit]:
+    condition = to_engine(where, _WORDS)
+    sparse = _sparse(bm25.embed_query(text))
+    dense = vector.tolist()
+    with _server_errors():
+        found = client.query_points(
+            name,
+            prefetch=[
+                models.Prefetch(query=dense, using=schema.DENSE, limit=prefetch, filter=condition),
+                models.Prefetch(
+                    query=sparse, using=schema.SPARSE, limit=prefetch, filter=condition
+                ),
+            ],
+            query=models.FusionQuery(fusion=models.Fusion.DBSF),
+            limit=limit,
+            with_payload=True,
+            with_vectors=[schema.DENSE],
+        )
+    return [
+        Hit(
+            id=str(point.id),
+            score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
+            similarity=float(np.dot(_dense(point.vector), vector)),
+            payload=point.payload or {},
+        )
+        for point in found.points
+    ]
 
 
 def _count(client: QdrantClient, name: str, where: ChunkFilter) -> int:

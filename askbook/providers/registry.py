@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from pydantic import SecretStr
 
-from askbook.errors import SettingsError
+from askbook.errors import AskbookError, SettingsError
 from askbook.ports import Embedder, Reranker, Writer
 from askbook.settings import Settings
 
@@ -17,6 +17,18 @@ Part = TypeVar("Part")
 def make_embedder(settings: Settings) -> Embedder:
     """The embedder that `ASKBOOK_EMBEDDER` names."""
     return _choose(EMBEDDERS, settings.embedder, "ASKBOOK_EMBEDDER")(settings)
+
+
+def embedder_of_model(settings: Settings, model: str) -> Embedder | None:
+    """An embedder whose vectors have this model's name; None where none can be made here."""
+    for make in EMBEDDERS.values():
+        try:
+            embedder = make(settings)
+        except AskbookError:  # no key, no extra, no file
+            continue
+        if embedder.model == model:
+            return embedder
+    return None
 
 
 def make_writer(settings: Settings, embedder: Embedder) -> Writer:

@@ -16,10 +16,10 @@ from statistics import median
 
 import anyio
 
+from askbook.golden.questions import load_golden
 from askbook.models import Answer, ChunkFilter, Question
 from askbook.settings import load_settings
 from askbook.wiring import Parts
-from evaluation.golden import load_golden
 
 _GOLDEN = Path("data/benchmarks/physical-ai-robotics/questions.jsonl")
 _LIMIT = 10

@@ -11,6 +11,7 @@ from askbook.book.frontmatter import read_frontmatter
 from askbook.book.locate import locate
 from askbook.book.source import decode
 from askbook.errors import DatasetError, TerminalError
+from askbook.golden.questions import Golden, LabelSpan, Selection
 from askbook.models import ChunkFilter, Lesson, Message
 from evaluation.datasets import (
     dataset_hash,
@@ -20,7 +21,6 @@ from evaluation.datasets import (
     load_spans,
     locate_labels,
 )
-from evaluation.golden import Golden, LabelSpan, Selection
 
 ROOT = Path(__file__).parents[3]
 BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
@@ -79,11 +79,13 @@ def beir(tmp_path):
     return tmp_path
 
 
-def test_a_split_holds_its_own_queries_and_no_split_means_all(beir):
+def test_a_split_holds_its_own_queries_and_no_split_means_test_or_else_all(beir):
     dev = load_beir(beir, "dev")
     assert dev.queries == {"1": "uno?"}
     assert dev.judgements == {"1": {"d1": 2}}
     assert list(dev.documents) == ["d1", "d2"]
+    assert load_beir(beir).judgements == {"2": {"d2": 1}}
+    (beir / "qrels" / "test.tsv").rename(beir / "qrels" / "train.tsv")
     assert load_beir(beir).judgements == {"1": {"d1": 2}, "2": {"d2": 1}}
 
 
@@ -105,14 +107,27 @@ def test_an_unknown_split_is_answered_with_the_splits_there_are(beir):
 )
 def test_a_broken_judgement_is_named_by_line_and_field(beir, row, complaint):
     write_lines(beir / "qrels" / "dev.tsv", "query-id\tcorpus-id\tscore", "1\td1\t2", row)
-    assert complaint in refusal(load_beir, beir)
+    assert complaint in refusal(load_beir, beir, "dev")
 
 
-def test_judgements_need_their_header_and_at_least_one_row(beir):
-    write_lines(beir / "qrels" / "dev.tsv", "1\td1\t2")
-    assert "dev.tsv:1: the header is" in refusal(load_beir, beir)
+@pytest.mark.parametrize("rows", [["1\td1\t2"], ["q\td\ts", "1\t0\td1\t2.0", "1\t0\td1\t2"]])
+def test_judgements_come_without_header_or_in_trecs_columns_too(beir, rows):
+    write_lines(beir / "qrels" / "dev.tsv", *rows)
+    assert load_beir(beir, "dev").judgements == {"1": {"d1": 2}}
+
+
+def test_titles_may_be_missing_and_ids_may_be_numbers(beir):
+    write_lines(beir / "corpus.jsonl", {"_id": "d1", "text": "one", "url": "x"},
+                {"_id": "d2", "title": None, "text": "two"},
+                {"_id": 3, "title": "Three", "text": ""})  # fmt: skip
+    assert [(d.id, d.title) for d in load_beir(beir).documents.values()] == [
+        ("d1", ""), ("d2", ""), ("3", "Three"),
+    ]  # fmt: skip
+
+
+def test_judgements_need_at_least_one_row(beir):
     write_lines(beir / "qrels" / "dev.tsv", "query-id\tcorpus-id\tscore")
-    assert "dev.tsv: holds no judgements" in refusal(load_beir, beir)
+    assert "dev.tsv: holds no judgements" in refusal(load_beir, beir, "dev")
     for path in (beir / "qrels").iterdir():
         path.unlink()
     assert "qrels: holds no *.tsv files" in refusal(load_beir, beir)
@@ -133,8 +148,8 @@ def test_a_missing_or_empty_file_is_named(beir, name):
         ("[" * 100_000, "corpus.jsonl:2: not valid JSON"),
         ('["d2"]', 'corpus.jsonl:2: ["d2"] is no JSON object'),
         ('{"_id": "d1", "title": "", "text": "x"}', 'corpus.jsonl:2: field "_id" is "d1" as in'),
-        ('{"_id": 2, "title": "", "text": "x"}', 'field "_id" is 2; make it a string'),
-        ('{"_id": "d2", "title": null, "text": "x"}', 'field "title" is null; make it a string'),
+        ('{"_id": 2.5, "title": "", "text": "x"}', 'field "_id" is 2.5; make it a string'),
+        ('{"_id": "d2", "title": 1, "text": "x"}', 'field "title" is 1; make it a string'),
         ('{"_id": "d2", "title": "", "text": " "}', 'field "text" is empty'),
         ('{"_id": "d2", "title": ""}', 'corpus.jsonl:2: field "text" is missing'),
     ],
@@ -321,6 +336,24 @@ def test_a_label_that_does_not_fit_the_book_is_reported_and_never_dropped(tmp_pa
     )
     assert problem.reason.startswith(reason)
     assert located.spans == {"q1": ()}
+
+
+@pytest.mark.parametrize(
+    ("label", "found"),
+    [
+        ({"start": 17, "end": 32}, "because of heat"),
+        ({"quote": "because of heat", "start": 17}, "because of heat"),
+        ({"start": 17, "end": 99}, "the label ends at 99, the file at 32"),
+        ({"quote": "because of cold", "start": 0}, "other words than the quote stand"),
+    ],
+)
+def test_a_label_may_be_offsets_and_they_tell_a_repeated_quote_apart(tmp_path, label, found):
+    (tmp_path / "a.md").write_text("because of heat, because of heat", "utf-8")
+    golden = golden_of(tmp_path, QUESTION | {"answers": [{"file": "a.md"} | label]})
+    located = locate_labels(golden, tmp_path)
+    told = [span.text for span in located.spans["q1"]] + [p.reason for p in located.problems]
+    assert len(told) == 1
+    assert told[0].startswith(found)
 
 
 def test_a_selection_beyond_the_end_of_its_file_is_reported(tmp_path):

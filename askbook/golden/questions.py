@@ -1,20 +1,21 @@
 """Questions about a book, and the exact words of the book that answer them.
 
-A label is a verbatim quote of a source file: it says the same whatever the chunks look like,
-and an edit of the book that removes it is noticed.
+A label is a verbatim quote of a source file, or offsets into it: it says the same whatever the
+chunks look like, and an edit of the book that removes it is noticed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
 from askbook.book.source import decode
 from askbook.errors import DatasetError, UnreadableFile
+from askbook.golden.records import Record, by_id, read_records
 from askbook.models import ChunkFilter, Message
-from evaluation.records import Record, by_id, read_records
 
 KINDS: Final = ("plain", "two-lessons", "filtered", "selection", "follow-up", "unanswerable")
 SPLITS: Final = ("dev", "test")
@@ -50,10 +51,11 @@ _QUOTE_START: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Words of a source file that answer a question."""
+    """Words of a source file that answer a question: a quote, or code points [start, end)."""
 
     file: str
-    quote: str
+    quote: str = ""
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class LabelSpan:
     file: str
     start: int
     end: int
+    text: str = field(default="", compare=False)
+    file_hash: str = field(default="", compare=False)  # of the file's bytes, as chunks carry it
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +160,28 @@ class _Book:
         if not folder.is_dir():
             raise DatasetError(f"{folder}: there is no such folder; give the book's folder")
         self._folder = folder
-        self._known: dict[str, str | None] = {}
+        self._known: dict[str, tuple[str | None, str]] = {}
 
     def text(self, file: str) -> str | None:
         """A file's text; None where there is no such file or it cannot be read."""
+        return self._page(file)[0]
+
+    def span(self, file: str, start: int, end: int) -> LabelSpan:
+        """A place in a file that has a text."""
+        text, file_hash = self._page(file)
+        return LabelSpan(file, start, end, (text or "")[start:end], file_hash)
+
+    def _page(self, file: str) -> tuple[str | None, str]:
         if file not in self._known:
             self._known[file] = self._read(file)
         return self._known[file]
 
-    def _read(self, file: str) -> str | None:
+    def _read(self, file: str) -> tuple[str | None, str]:
         try:
-            return decode((self._folder / file).read_bytes(), file)
+            raw = (self._folder / file).read_bytes()
+            return decode(raw, file), sha256(raw).hexdigest()
         except (OSError, UnreadableFile):
-            return None
+            return None, ""
 
 
 def _find(book: _Book, question_id: str, label: Label) -> LabelSpan | LabelProblem:
@@ -179,11 +192,22 @@ def _find(book: _Book, question_id: str, label: Label) -> LabelSpan | LabelProbl
     if text is None:
         return problem("the file is not in the book or cannot be read")
     start = text.find(label.quote)
+    if label.span is not None:
+        reason = _misplaced(label.quote, label.span, text)
+        return problem(reason) if reason else book.span(label.file, *label.span)
     if start < 0:
         return problem("the quote is no longer in the file")
     if text.find(label.quote, start + 1) >= 0:
-        return problem("the quote stands in the file more than once; make it longer")
-    return LabelSpan(label.file, start, start + len(label.quote))
+        return problem("the quote stands in the file more than once; make it longer, or add start")
+    return book.span(label.file, start, start + len(label.quote))
+
+
+def _misplaced(quote: str, span: tuple[int, int], text: str) -> str | None:
+    start, end = span
+    if end > len(text):
+        return f"the label ends at {end}, the file at {len(text)}"
+    is_other = bool(quote) and text[start:end] != quote
+    return "other words than the quote stand at these offsets" if is_other else None
 
 
 def _misfit(book: _Book, question_id: str, selection: Selection) -> LabelProblem | None:
@@ -217,8 +241,15 @@ def _question(record: Record) -> Question:
 
 
 def _label(record: Record) -> Label:
-    record.only(("file", "quote"))
-    return Label(record.text("file"), record.text("quote"))
+    record.only(("file", "quote", "start", "end"))
+    quote = record.text("quote") if record.has("quote") or not record.has("start") else ""
+    if not record.has("start"):
+        return Label(record.text("file"), quote)
+    start = record.number("start")
+    end = record.number("end") if record.has("end") or not quote else start + len(quote)
+    if not 0 <= start < end:
+        raise record.fault("end", f"is {end} after a start of {start}", "give 0 <= start < end")
+    return Label(record.text("file"), quote, (start, end))
 
 
 def _selection(record: Record) -> Selection:

@@ -33,6 +33,12 @@ class Record:
             raise self._wrong(name, value, "a string")
         return value
 
+    def key(self, name: str) -> str:
+        """An id: a string, or a whole number, as some data sets have it."""
+        value = self._value(name)
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        return str(value) if is_number else self.text(name)
+
     def text(self, name: str) -> str:
         """A string with something in it."""
         value = self.words(name)
@@ -127,7 +133,7 @@ def by_id(records: Iterable[Record], name: str) -> dict[str, Record]:
     """Records under their ids, in order; an id that stands twice is refused."""
     found: dict[str, Record] = {}
     for record in records:
-        key = record.text(name)
+        key = record.key(name)
         if key in found:
             raise record.fault(
                 name, f'is "{key}" as in {found[key].where}', "give each record an id of its own"
