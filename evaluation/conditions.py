@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Final
 
-from askbook.book.chunk import PRESETS
+from askbook.book.presets import PRESETS
 from askbook.errors import WrongUse
 from askbook.models import ChunkSettings
 from askbook.ports import Embedder
