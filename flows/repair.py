@@ -7,13 +7,12 @@ so that the next ingest sees it as new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askbook.errors import RunRefused
+from askbook.books import held_still, known_books
 from askbook.index.inventory import HeldFile, files_in
-from askbook.models import ChunkFilter, Document
+from askbook.models import Document
 from askbook.store import documents
 from askbook.wiring import Parts
 
@@ -32,18 +31,18 @@ def rollback(parts: Parts, version: str | None = None) -> str:
 
     The next ingest then sees newer files as changed, as they are.
     """
-    with _locked(parts, _known_books(parts)):
+    with held_still(parts, known_books(parts)):
         name = parts.index.rollback(version)
-        for book_id in sorted(_known_books(parts)):
+        for book_id in sorted(known_books(parts)):
             _restate(parts, book_id, [held.document for held in files_in(parts.index, book_id)])
     return name
 
 
 def reconcile(parts: Parts, book_id: str | None = None, *, repair: bool = True) -> list[Finding]:
     """Compare PostgreSQL and the index both ways; mend what differs unless told not to."""
-    books = {book_id} if book_id else _known_books(parts)
+    books = {book_id} if book_id else known_books(parts)
     findings: list[Finding] = []
-    with _locked(parts, books):
+    with held_still(parts, books):
         for each in sorted(books):
             findings += reconcile_book(parts, each, repair=repair)
     return findings
@@ -105,21 +104,3 @@ def _restate(parts: Parts, book_id: str, held: Sequence[Document]) -> None:
         documents.forget(connection, book_id, gone)
         documents.save(connection, held)
         documents.update_total(connection, book_id)
-
-
-def _known_books(parts: Parts) -> set[str]:
-    with parts.database.begin() as connection:
-        recorded = {book.book_id for book in documents.books(connection)}
-    return recorded | set(parts.index.facets("book_id", ChunkFilter()))
-
-
-@contextmanager
-def _locked(parts: Parts, books: set[str]) -> Iterator[None]:
-    """No ingest of these books runs meanwhile."""
-    with ExitStack() as locks:
-        for book_id in sorted(books):
-            if not locks.enter_context(parts.database.hold_lock(f"askbook:ingest:{book_id}")):
-                raise RunRefused(
-                    f"An ingest of {book_id!r} is running. Wait for it, then try again."
-                )
-        yield

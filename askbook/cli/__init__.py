@@ -6,6 +6,7 @@ state.py       status, rollback, reconcile
 searching.py   search
 asking.py      ask
 watching.py    watch
+keeping.py     backup, restore
 serving.py     serve
 up.py          up
 """
@@ -28,6 +29,8 @@ _COMMANDS = {
     "status": ("state", "Show the books, the index versions and the last runs."),
     "rollback": ("state", "Send readers back to an older version of the index."),
     "reconcile": ("state", "Compare PostgreSQL with the index and mend what differs."),
+    "backup": ("keeping", "Write the index and PostgreSQL's rows into one file."),
+    "restore": ("keeping", "Bring a backup back, here or on another machine."),
     "watch": ("watching", "Re-index a book whenever a file is saved."),
     "serve": ("serving", "Start the API and the page to ask from."),
     "up": ("up", "Start Prefect (server and worker) and the API together."),
