@@ -10,6 +10,7 @@ AskbookError
 │   ├── ProviderError        an embedder, reranker or writer refused or answered wrongly
 │   ├── IndexFault          the index does not fit what is asked of it
 │   ├── RunRefused           an ingest run stopped before it touched the index
+│   ├── BackupError          a backup is damaged, or does not fit where it is to be restored
 │   └── DatasetError         a data set for measuring is missing or broken
 └── TransientError           the same call may succeed later; only these are retried
     ├── ProviderUnavailable  timeout, 429 or 5xx, with the wait the provider asked for
@@ -72,6 +73,10 @@ class IndexFault(TerminalError):
 
 class RunRefused(TerminalError):
     """An ingest run stopped before it touched the index."""
+
+
+class BackupError(TerminalError):
+    """A backup cannot be made, is damaged, or does not fit where it is to be restored."""
 
 
 class DatasetError(TerminalError):

@@ -144,6 +144,14 @@ class ChunkFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class WordWeights:
+    """What BM25 made of a text: numbers of words and their weights."""
+
+    indices: list[int]
+    values: list[float]
+
+
+@dataclass(frozen=True, slots=True)
 class IndexPoint:
     """A chunk as the index stores it: vector, the text BM25 sees, payload."""
 
@@ -151,6 +159,7 @@ class IndexPoint:
     vector: list[float]
     lexical_text: str
     payload: dict[str, object]
+    words: WordWeights | None = None  # known already: then `lexical_text` is not looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,7 @@ class StoredChunk:
     id: str
     payload: dict[str, object]
     vector: list[float] | None = None
+    words: WordWeights | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,19 +109,26 @@ class VectorIndex(Searchable, Protocol):
     """Where the book's chunks are found again. Reads always see one published version."""
 
     def build(
-        self, *, embedding_model: str, dimensions: int, without_book: str | None = None
+        self,
+        *,
+        embedding_model: str,
+        dimensions: int,
+        without_book: str | None = None,
+        empty: bool = False,
     ) -> AbstractContextManager[IndexDraft]:
-        """A draft: the current version, or all of it but one book (to build that book anew).
+        """A draft: the current version, all of it but one book (to build that anew), or `empty`.
 
-        Nothing of an embedded draft, or of one `without_book`, is seen before `publish`.
+        Nothing of an embedded draft, or of one built anew, is seen before `publish`.
         Vectors of another model than the current one can only replace all books at once.
         """
 
     def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
         """The chunks with these ids, in any order; unknown ids are left out."""
 
-    def scroll(self, where: ChunkFilter, *, with_vectors: bool = False) -> Iterator[StoredChunk]:
-        """Every chunk that fits, in any order."""
+    def scroll(
+        self, where: ChunkFilter, *, with_vectors: bool = False, with_words: bool = False
+    ) -> Iterator[StoredChunk]:
+        """Every chunk that fits, in any order, all of one version."""
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of chunks that fit."""

@@ -7,6 +7,7 @@ searching.py   search
 asking.py      ask
 evaluating.py  eval
 watching.py    watch
+keeping.py     backup, restore
 serving.py     serve
 up.py          up
 """
@@ -30,6 +31,8 @@ _COMMANDS = {
     "status": ("state", "Show the books, the index versions and the last runs."),
     "rollback": ("state", "Send readers back to an older version of the index."),
     "reconcile": ("state", "Compare PostgreSQL with the index and mend what differs."),
+    "backup": ("keeping", "Write the index and PostgreSQL's rows into one file."),
+    "restore": ("keeping", "Bring a backup back, here or on another machine."),
     "watch": ("watching", "Re-index a book whenever a file is saved."),
     "serve": ("serving", "Start the API and the page to ask from."),
     "up": ("up", "Start Prefect (server and worker) and the API together."),

@@ -21,7 +21,7 @@ from askbook.index import schema
 from askbook.index.compatible import check_model
 from askbook.index.filters import Vocabulary, to_engine
 from askbook.index.versions import VersionFolder
-from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk
+from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
 WORDS = Vocabulary(
@@ -70,8 +70,11 @@ class EdgeIndex:
         records = shard.retrieve(list(ids), True, [schema.DENSE] if with_vectors else False)  # noqa: FBT003
         return [_stored(record) for record in records]
 
-    def scroll(self, where: ChunkFilter, *, with_vectors: bool = False) -> Iterator[StoredChunk]:
+    def scroll(
+        self, where: ChunkFilter, *, with_vectors: bool = False, with_words: bool = False
+    ) -> Iterator[StoredChunk]:
         """Every chunk that fits, page by page."""
+        wanted = schema.vectors_wanted(with_vectors=with_vectors, with_words=with_words)
         shard = self._shard()
         offset = None
         while shard is not None:
@@ -81,7 +84,7 @@ class EdgeIndex:
                     limit=schema.SCROLL_PAGE,
                     filter=to_engine(where, WORDS),
                     with_payload=True,
-                    with_vector=[schema.DENSE] if with_vectors else False,
+                    with_vector=wanted,
                 )
             )
             yield from map(_stored, records)
@@ -116,11 +119,16 @@ class EdgeIndex:
 
     @contextmanager
     def build(
-        self, *, embedding_model: str, dimensions: int, without_book: str | None = None
+        self,
+        *,
+        embedding_model: str,
+        dimensions: int,
+        without_book: str | None = None,
+        empty: bool = False,
     ) -> Iterator[EdgeDraft]:
         """A draft of the current version, under the collection's lock until it is published."""
         with self._folder.lock():
-            base = self._base(embedding_model, dimensions, without_book)
+            base = None if empty else self._base(embedding_model, dimensions, without_book)
             path = self._folder.new_draft(base)
             draft = EdgeDraft(
                 self._folder,
@@ -264,7 +272,11 @@ class EdgeDraft:
                 f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
                 f"{self._model} makes {self._dimensions}."
             )
-        sparse = self._bm25.embed_document(point.lexical_text)
+        sparse = (
+            self._bm25.embed_document(point.lexical_text)
+            if point.words is None
+            else engine.SparseVector(point.words.indices, point.words.values)
+        )
         vectors: dict[str, engine.NamedVector] = {schema.DENSE: point.vector, schema.SPARSE: sparse}
         return engine.Point(point.id, vectors, dict(point.payload))
 
@@ -337,9 +349,15 @@ def _facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, 
 
 
 def _dense(vector: object) -> list[float]:
-    return vector[schema.DENSE] if isinstance(vector, dict) else []
+    return vector.get(schema.DENSE, []) if isinstance(vector, dict) else []
 
 
 def _stored(record: engine.Record) -> StoredChunk:
     vector = _dense(record.vector) or None
-    return StoredChunk(id=str(record.id), payload=record.payload or {}, vector=vector)
+    sparse = record.vector.get(schema.SPARSE) if isinstance(record.vector, dict) else None
+    words = (
+        WordWeights(sparse.indices, sparse.values)
+        if isinstance(sparse, engine.SparseVector)
+        else None
+    )
+    return StoredChunk(str(record.id), record.payload or {}, vector, words)

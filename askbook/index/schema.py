@@ -31,3 +31,8 @@ INTEGER_FIELDS = (
 UPSERT_BATCH = 256  # points a call: bounded memory, few calls
 SCROLL_PAGE = 512
 MOST_FACETS = 1_000_000  # values of one field; a book has at most this many files
+
+
+def vectors_wanted(*, with_vectors: bool, with_words: bool) -> list[str] | bool:
+    """Which vectors a read asks the engine for; False for none."""
+    return [DENSE] * with_vectors + [SPARSE] * with_words or False

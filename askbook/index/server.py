@@ -20,7 +20,7 @@ from askbook.errors import IndexDown, IndexFault
 from askbook.index import schema
 from askbook.index.compatible import check_model
 from askbook.index.filters import Vocabulary, to_engine
-from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk
+from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
 _WORDS = Vocabulary(
@@ -74,8 +74,11 @@ class ServerIndex:
             )
         return [_stored(record) for record in records]
 
-    def scroll(self, where: ChunkFilter, *, with_vectors: bool = False) -> Iterator[StoredChunk]:
+    def scroll(
+        self, where: ChunkFilter, *, with_vectors: bool = False, with_words: bool = False
+    ) -> Iterator[StoredChunk]:
         """Every chunk that fits, page by page."""
+        wanted = schema.vectors_wanted(with_vectors=with_vectors, with_words=with_words)
         if self._current() is None:
             return
         offset = None
@@ -87,7 +90,7 @@ class ServerIndex:
                     limit=schema.SCROLL_PAGE,
                     offset=offset,
                     with_payload=True,
-                    with_vectors=[schema.DENSE] if with_vectors else False,
+                    with_vectors=wanted,
                 )
             yield from map(_stored, records)
             if offset is None:
@@ -125,14 +128,20 @@ class ServerIndex:
 
     @contextmanager
     def build(
-        self, *, embedding_model: str, dimensions: int, without_book: str | None = None
+        self,
+        *,
+        embedding_model: str,
+        dimensions: int,
+        without_book: str | None = None,
+        empty: bool = False,
     ) -> Iterator[ServerDraft]:
-        """A draft on the live collection, or on a new one aside (`without_book`, or the first)."""
+        """A draft on the live collection, or on a new one aside (built anew, or the first)."""
         current = self._current()
-        others = set(self.facets("book_id", _EVERYTHING)) - {without_book}
-        if current is not None and (others or without_book is None):
+        anew = empty or without_book is not None
+        others = set() if empty else set(self.facets("book_id", _EVERYTHING)) - {without_book}
+        if current is not None and (others or not anew):
             check_model(self._describe(current, current), embedding_model, dimensions)
-        if current is not None and without_book is None:
+        if current is not None and not anew:
             yield ServerDraft(self._client, current, dimensions, self._bm25, lambda: None)
             return
         name = self._create(embedding_model, dimensions)
@@ -307,7 +316,7 @@ class ServerDraft:
                 f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
                 f"this index takes {self._dimensions}."
             )
-        sparse = _sparse(self._bm25.embed_document(point.lexical_text))
+        sparse = _sparse(point.words or self._bm25.embed_document(point.lexical_text))
         return models.PointStruct(
             id=point.id,
             vector={schema.DENSE: point.vector, schema.SPARSE: sparse},
@@ -367,14 +376,20 @@ def _facets(client: QdrantClient, name: str, key: str, where: ChunkFilter) -> di
     return {str(hit.value): hit.count for hit in found.hits}
 
 
-def _sparse(vector: qdrant_edge.SparseVector) -> models.SparseVector:
+def _sparse(vector: qdrant_edge.SparseVector | WordWeights) -> models.SparseVector:
     return models.SparseVector(indices=vector.indices, values=vector.values)
 
 
 def _dense(vector: object) -> list[float]:
-    return vector[schema.DENSE] if isinstance(vector, dict) else []
+    return vector.get(schema.DENSE, []) if isinstance(vector, dict) else []
 
 
 def _stored(record: models.Record) -> StoredChunk:
     vector = _dense(record.vector) or None
-    return StoredChunk(id=str(record.id), payload=record.payload or {}, vector=vector)
+    sparse = record.vector.get(schema.SPARSE) if isinstance(record.vector, dict) else None
+    words = (
+        WordWeights(sparse.indices, sparse.values)
+        if isinstance(sparse, models.SparseVector)
+        else None
+    )
+    return StoredChunk(str(record.id), record.payload or {}, vector, words)

@@ -222,6 +222,26 @@ def test_a_book_is_built_anew_beside_the_other_books(index):
     assert index.search(np.ones(3, dtype=np.float32), "another", EVERYTHING, 1, 9)[0].id == other.id
 
 
+def test_a_draft_that_begins_empty_replaces_all_books_even_of_another_model(index):
+    publish(index, ARM, point("another book", [0.6, 0.8, 0.0], book_id="cooking"))
+    with index.build(embedding_model="other", dimensions=2, empty=True) as draft:
+        draft.upsert([point("two numbers", [1.0, 0.0])])
+        assert index.count(EVERYTHING) == 2
+        draft.publish()
+    assert [stored.payload["text"] for stored in index.scroll(EVERYTHING)] == ["two numbers"]
+
+
+def test_a_chunk_put_back_with_its_vector_and_words_is_found_as_before(index):
+    publish(index, ARM, LEG)
+    before = index.search(np.ones(3, dtype=np.float32), "robot", EVERYTHING, 2, 9)
+    held = list(index.scroll(EVERYTHING, with_vectors=True, with_words=True))
+    with index.build(**MODEL, empty=True) as draft:
+        draft.upsert(IndexPoint(s.id, s.vector, "", s.payload, s.words) for s in held)
+        draft.publish()
+    assert index.search(np.ones(3, dtype=np.float32), "robot", EVERYTHING, 2, 9) == before
+    assert [stored.words for stored in index.scroll(EVERYTHING)] == [None, None]
+
+
 def test_rollback_brings_the_older_version_back(index):
     publish(index, ARM)
     with index.build(**MODEL, without_book="robots") as draft:
