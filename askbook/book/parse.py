@@ -11,7 +11,7 @@ from typing import Final
 
 from askbook.book.clean import Cleaned
 from askbook.book.headings import Anchors
-from askbook.book.html import PARSER
+from askbook.book.html import PARSER, flattened
 from askbook.book.offsets import Offsets
 
 
@@ -81,7 +81,7 @@ KINDS: Final = {
 def parse(cleaned: Cleaned) -> Page:
     """Parse readable Markdown into blocks; every character belongs to exactly one."""
     reader = _Reader()
-    reader.read(cleaned.text)
+    reader.read(flattened(cleaned.text))
     offsets = Offsets(cleaned.text)
     page = Page(cleaned.text)
     page.blocks = _blocks(cleaned.text, reader.found, offsets)
@@ -101,7 +101,7 @@ class _Reader:
         depth = 0
         title: list[str] | None = None  # of the heading that is being read
         reads_inline = has_marks = "[^" in text or "$$" in text
-        for event, span in PARSER.events_with_range(text):
+        for event, span in PARSER.events_with_range(text, merge_text=True):
             if isinstance(event, str):
                 if event == "Rule" and depth == 0:
                     self.found.append(Block(Kind.RULE, span["start"], span["end"]))
