@@ -25,11 +25,11 @@ _SLACK: Final = 2  # tokens by which a part may cost more on its own than in its
 class Counts:
     """Counts tokens of parts of one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, offsets: Offsets) -> None:
         self._text = text
-        self._offsets = Offsets(text)
+        self._offsets = offsets
         self._starts, self._seams = token_starts(text)
-        self._view = memoryview(self._starts)  # the fastest to bisect
+        self._view = self._starts.data  # the fastest to bisect
 
     def before(self, offsets: list[int]) -> list[int]:
         """Return how many tokens come before each offset; exact at starts of non-blank lines."""

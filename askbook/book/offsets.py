@@ -18,7 +18,7 @@ class Offsets:
             raw = np.frombuffer(text.encode("utf-8"), dtype=np.int8)
             self._later = np.flatnonzero(raw < -64)  # noqa: PLR2004 - 0x80 to 0xBF as signed bytes
             self._owners = self._later - np.arange(1, len(self._later) + 1)  # their characters
-            self._view = memoryview(self._owners)
+            self._view = self._owners.data
 
     def to_points(self, offsets: list[int]) -> list[int]:
         """Return code-point offsets for byte offsets."""
