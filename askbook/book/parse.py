@@ -97,7 +97,7 @@ class _Reader:
         self.found: list[Block] = []
         self.headings: list[tuple[int, int, int, list[str], bool]] = []
 
-    def read(self, text: str) -> None:
+    def read(self, text: str) -> None:  # noqa: C901 - one loop over a million events
         """Go through all events; most are inline and of no interest, so they are passed first."""
         depth = 0
         title: list[str] | None = None  # of the heading that is being read
