@@ -50,7 +50,7 @@ def _chunk_page(
 def _draft(
     page: Page, cleaned: Cleaned, settings: ChunkSettings
 ) -> tuple[list[Draft], list[Split]]:
-    counts = Counts(page.text)
+    counts = Counts(page.text, page.offsets)
     notes = Notes.of(page, counts, settings.max_tokens // 2)
     maker = Units(page, counts, notes, settings.max_tokens)
     units = maker.build(cleaned.whole)

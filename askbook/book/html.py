@@ -11,6 +11,7 @@ import pyromark
 from askbook.book.directives import Marks, mark_admonitions, mark_custom_ids
 from askbook.book.offsets import Offsets
 from askbook.book.tags import SILENT, WHOLE, Tag, is_markup, pair, read_tag
+from askbook.book.tokens import LONG_PAGE
 
 PARSER: Final = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
@@ -24,6 +25,18 @@ _MDX_SIGN: Final = re.compile(r"<[A-Z][\w.]*(?:[\s/>]|\Z)|</[A-Z]")
 _MDX_LINE: Final = re.compile(r"^(?:import\s[^\n]*?['\"]|[ \t]*</?[A-Z][\w.]*[\s/>])", re.MULTILINE)
 _MDX_COMMENT: Final = re.compile(r"\{/\*")
 _TAG_OR_COMMENT: Final = re.compile(r"<!--|<(?=[A-Za-z/])")
+
+_DEEP_NESTING: Final = re.compile(r"(?:(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])[ \t]?){100,}+")
+
+
+def flattened(text: str) -> str:
+    """Return text of the same length with quotes and lists in a hundred others made words.
+
+    Half a million quotes in one line are no structure, and take a parser long to tell.
+    """
+    if len(text) < LONG_PAGE:
+        return text
+    return _DEEP_NESTING.sub(lambda marks: "x" * len(marks[0]), text)
 
 
 class Inside:
@@ -67,7 +80,7 @@ def _code_and_html(text: str, start: int) -> tuple[list[tuple[int, int]], list[t
     body = text[start:]
     code: list[int] = []
     html: list[int] = []
-    for event, span in PARSER.events_with_range(body):
+    for event, span in PARSER.events_with_range(flattened(body), merge_text=True):
         if isinstance(event, str) or "Text" in event or "End" in event:
             continue  # three in four
         if "Code" in event or "InlineMath" in event or "DisplayMath" in event:

@@ -84,7 +84,11 @@ class Packer:
         if first >= last:
             return None
         among = self._order[first:last]
-        best = first + among.index(max(among))
+        highest = max(among)
+        best = first + among.index(highest)
+        if among.count(highest) > 1:  # the same text again and again: halve it
+            same = [at for at, order in enumerate(among, first) if order == highest]
+            best = same[len(same) // 2]
         return best if self._units[best].rank >= Rank.WORD else None
 
     def _any(self, start: int, end: int) -> int | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from askbook.book.clean import Cleaned
 from askbook.book.headings import Anchors
-from askbook.book.html import PARSER
+from askbook.book.html import PARSER, flattened
 from askbook.book.offsets import Offsets
 
 
@@ -61,6 +61,7 @@ class Page:
     """The blocks of a page, which together are its whole text, and its headings."""
 
     text: str
+    offsets: Offsets
     blocks: list[Block] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
 
@@ -81,9 +82,9 @@ KINDS: Final = {
 def parse(cleaned: Cleaned) -> Page:
     """Parse readable Markdown into blocks; every character belongs to exactly one."""
     reader = _Reader()
-    reader.read(cleaned.text)
+    reader.read(flattened(cleaned.text))
     offsets = Offsets(cleaned.text)
-    page = Page(cleaned.text)
+    page = Page(cleaned.text, offsets)
     page.blocks = _blocks(cleaned.text, reader.found, offsets)
     page.headings = _headings(reader.headings, offsets, cleaned.ids)
     return page
@@ -96,20 +97,23 @@ class _Reader:
         self.found: list[Block] = []
         self.headings: list[tuple[int, int, int, list[str], bool]] = []
 
-    def read(self, text: str) -> None:
+    def read(self, text: str) -> None:  # noqa: C901 - one loop over a million events
         """Go through all events; most are inline and of no interest, so they are passed first."""
         depth = 0
         title: list[str] | None = None  # of the heading that is being read
         reads_inline = has_marks = "[^" in text or "$$" in text
-        for event, span in PARSER.events_with_range(text):
+        for event, span in PARSER.events_with_range(text, merge_text=True):
             if isinstance(event, str):
                 if event == "Rule" and depth == 0:
                     self.found.append(Block(Kind.RULE, span["start"], span["end"]))
+            elif "Text" in event:
+                if title is not None:
+                    title.append(event["Text"])
             elif "Start" in event:
-                opening = event["Start"]
-                if depth == 0:
-                    self._open(opening, span["start"], span["end"])
                 depth += 1
+                opening = event["Start"]
+                if depth == 1:
+                    self._open(opening, span["start"], span["end"])
                 if isinstance(opening, dict) and "Heading" in opening:
                     level = int(opening["Heading"]["level"][1])
                     title, reads_inline = [], True
@@ -125,19 +129,20 @@ class _Reader:
         name = str(next(iter(opening))) if isinstance(opening, dict) else str(opening)
         kind = KINDS.get(name)
         block = Block(kind or Kind.OTHER, start, end)
-        if name == "CodeBlock" and isinstance(opening, dict):
-            block.kind = Kind.CODE if opening[name] == "Indented" else Kind.FENCE
-        elif kind is Kind.HEADING and isinstance(opening, dict):
-            block.level = int(opening[name]["level"][1])
-        elif kind is Kind.FOOTNOTE and isinstance(opening, dict):
-            block.label = opening[name]
+        if isinstance(opening, dict):
+            if name == "CodeBlock":
+                block.kind = Kind.CODE if opening[name] == "Indented" else Kind.FENCE
+            elif kind is Kind.HEADING:
+                block.level = int(opening[name]["level"][1])
+            elif kind is Kind.FOOTNOTE:
+                block.label = opening[name]
         self.found.append(block)
 
     def _inline(
         self, event: Mapping[str, object], title: list[str] | None, start: int, end: int
     ) -> None:
         if title is not None:
-            words = event.get("Text") or event.get("Code") or event.get("InlineMath") or ""
+            words = event.get("Code") or event.get("InlineMath") or ""
             title.append(str(words))
         if self.found and start < self.found[-1].stop:
             block = self.found[-1]

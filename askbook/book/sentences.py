@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import unicodedata
 from typing import Final
@@ -63,20 +64,21 @@ def word_starts(  # noqa: PLR0917 - a span, its tokens, and two sizes
     `points` are where tokens start. A word of more than `limit` tokens is cut inside, as
     nothing else can meet the maximum.
     """
-    points = points[np.searchsorted(points, start) : np.searchsorted(points, end)]
-    words = np.array([m.end() for m in _BLANKS.finditer(text, start, end)] + [end], dtype=np.int64)
-    counts = np.searchsorted(points, words)  # tokens before each word
+    inside = points[np.searchsorted(points, start) : np.searchsorted(points, end)]
+    tokens: list[int] = inside.tolist()
+    words = [*(blank.end() for blank in _BLANKS.finditer(text, start, end)), end]
+    counts: list[int] = np.searchsorted(inside, words).tolist()  # tokens before each word
     starts: list[int] = []
     at, done = start, 0
-    while done + step < len(points):
-        last = int(np.searchsorted(counts, done + step, side="right")) - 1
+    while done + step < len(tokens):
+        last = bisect.bisect_right(counts, done + step) - 1
         if last < 0 or words[last] <= at:
             last += 1  # one long word
         if counts[last] - done <= limit and words[last] > at:
-            at, done = int(words[last]), int(counts[last])
+            at, done = words[last], counts[last]
         else:
-            at = _inside_word(text, at, int(points[done + step]))
-            done = int(np.searchsorted(points, at))
+            at = _inside_word(text, at, tokens[done + step])
+            done = bisect.bisect_left(tokens, at)
         if at < end:
             starts.append(at)
     return starts

@@ -9,6 +9,7 @@ chunker encodes a page once and reads every such count off the token borders.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from typing import Final
 
@@ -16,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import tiktoken
 
+LONG_PAGE: Final = 100_000  # characters; in shorter ones nothing is long enough to be slow
+_LONG_WORD: Final = re.compile(r"(?<!\S)\S{4800,}+")
+_WORD_PART: Final = 1200  # characters; a multiple of what short patterns repeat after
 _LONG_BLANK: Final = re.compile(r"[^\S\r\n]{5000,5000}")  # tiktoken gives up on longer ones
 
 IntArray = npt.NDArray[np.int64]
@@ -44,11 +48,45 @@ def count_tokens(text: str) -> int:
     return len(_encode(text))
 
 
-def token_starts(text: str) -> IntArray:
-    """Return the UTF-8 byte offset at which each token of `text` starts, and the end."""
-    starts = np.zeros(1, dtype=np.int64)
-    tokens = _encode(text)
-    return np.concatenate((starts, np.cumsum(_token_lengths()[tokens])))
+@functools.lru_cache(maxsize=128)
+def count_repeated(text: str) -> int:
+    """Return what `count_tokens` does, for text that may well come again."""
+    return count_tokens(text)
+
+
+def token_starts(text: str) -> tuple[IntArray, list[int]]:
+    """Return the UTF-8 byte offset at which each token of `text` starts, and the end.
+
+    Words of thousands of characters are slow to encode, so they are encoded in parts. The
+    second list has the code-point offsets of these seams: tokens around them are about right.
+    """
+    seams = _seams(text) if len(text) > LONG_PAGE else []
+    if seams:
+        borders = itertools.pairwise([0, *seams, len(text)])
+        tokens = np.concatenate([_encode_part(text[start:end]) for start, end in borders])
+    else:
+        tokens = _encode(text)
+    starts = np.zeros(len(tokens) + 1, dtype=np.int64)
+    np.cumsum(_token_lengths()[tokens], out=starts[1:])
+    return starts, seams
+
+
+def _seams(text: str) -> list[int]:
+    return [
+        at
+        for word in _LONG_WORD.finditer(text)
+        for at in range(word.start(), word.end(), _WORD_PART)
+        if at > 0
+    ]
+
+
+def _encode_part(text: str) -> npt.NDArray[np.uint32]:
+    return _encode_again(text) if len(text) == _WORD_PART else _encode(text)
+
+
+@functools.lru_cache(maxsize=16)
+def _encode_again(part: str) -> npt.NDArray[np.uint32]:
+    return _encode(part)
 
 
 def _encode(text: str) -> npt.NDArray[np.uint32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from askbook.book.html import PARSER
+from askbook.book.html import PARSER, flattened
 from askbook.book.offsets import Offsets
 from askbook.book.parse import KINDS, Kind
 
@@ -28,7 +28,7 @@ def block_tree(text: str) -> list[Node]:
     stack: list[Node | None] = []
     nodes: list[Node] = []
     parents = [root]
-    for event, span in PARSER.events_with_range(text):
+    for event, span in PARSER.events_with_range(flattened(text), merge_text=True):
         if not isinstance(event, dict):
             continue
         if (opening := event.get("Start")) is not None:

@@ -54,6 +54,8 @@ def _walk(
             yield from _entry(entry, name, root, above, globs)
         except UnreadableFile as error:
             yield error
+        except OSError as error:  # a link to itself, a file that goes while we look
+            yield UnreadableFile(name, f"it cannot be looked at ({error.strerror}); mend or remove")
 
 
 def _entry(

@@ -28,10 +28,14 @@ from book_pages import (
 )
 from book_words import readable_words
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from askbook.book.chunk import chunk_lesson_with_report
+from askbook.book.counts import Counts
 from askbook.book.frontmatter import body_start
+from askbook.book.offsets import Offsets
 from askbook.book.presets import PRESETS
+from askbook.book.tokens import count_tokens
 
 FOLDERS = [SAMPLE_BOOK, *(sorted(CORPORA.iterdir()) if CORPORA.is_dir() else [])]
 
@@ -100,6 +104,29 @@ def test_real_books_keep_all_invariants(folder):
         body = text[body_start(text) :].replace("\r\n", "\n")
         assert not cut_structures(body, chunks, COMPACT), name
         assert not lost_words(text, chunks), name
+
+
+@pytest.mark.parametrize(
+    "part", ["*", "a", "{/*", "é机", "ab1-", "> ", "- ", "1. ", "<a ", "Word [", "$", "`"]
+)
+def test_very_long_lines_of_one_mark_keep_all_invariants(part):
+    page = "# Before\n\nWords.\n\n" + part * (120_000 // len(part)) + "\n\n# After\n\nMore words.\n"
+    chunks = chunks_of(page, COMPACT, "a.mdx")
+    check_counts(chunks, COMPACT)
+    check_ids(chunks)
+    check_chain(chunks)
+    said = "".join("".join(chunk.text.split()) for chunk in chunks)
+    assert said == "".join(page.split())
+    assert chunks[-1].text.endswith("# After\n\nMore words.")
+
+
+@given(pages, st.integers(0, 400), st.integers(1, 400))
+@settings(max_examples=60)
+def test_tokens_of_any_part_are_counted_exactly(page, start, length):
+    part = page[start : start + length].strip()
+    start = page.find(part)
+    counts = Counts(page, Offsets(page))
+    assert not part or counts.exact(start, start + len(part)) == count_tokens(part)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def test_links_inside_the_book_are_followed_others_are_quarantined(folder, tmp_p
     (folder / "out.md").symlink_to(tmp_path / "outside.md")
     (folder / "away").symlink_to(tmp_path)
     (folder / "dead.md").symlink_to(folder / "nothing.md")
+    (folder / "self.md").symlink_to(folder / "self.md")
     found = survey(folder)
     assert names(found) == ["alias.md", "good.md", "part/page.md"]
     told = reasons(found)
@@ -82,6 +83,7 @@ def test_links_inside_the_book_are_followed_others_are_quarantined(folder, tmp_p
     assert "out of the book" in told["out.md"]
     assert "out of the book" in told["away"]
     assert "points nowhere" in told["dead.md"]
+    assert "symbolic links" in told["self.md"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
