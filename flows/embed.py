@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pyarrow as pa
 
 from askbook.book.tokens import count_tokens
+from askbook.errors import RunRefused
 from askbook.models import ChunkFilter
 from askbook.ports import Vectors
 from askbook.providers.batching import embed_in_batches
@@ -108,13 +110,12 @@ def _reuse_from_unfinished(checkpoints: Checkpoints, wanted: dict[str, str], sin
     for run in checkpoints.siblings() if wanted else ():
         if run.is_complete:
             continue
-        for part in run.parts("vectors-"):
-            keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
-            if not wanted.keys().isdisjoint(keys):
-                table = run.read(part, ["embedded_hash", "vector"])
-                found |= {
-                    k: v for k, v in rows_of(table, ["embedded_hash", "vector"]) if k in wanted
-                }
+        with suppress(RunRefused):  # damaged, or of another version of askbook: it cannot help
+            for part in run.parts("vectors-"):
+                keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
+                if not wanted.keys().isdisjoint(keys):
+                    rows = rows_of(run.read(part), ["embedded_hash", "vector"])
+                    found |= {key: vector for key, vector in rows if key in wanted}
     return _take(found, wanted, sink)
 
 
