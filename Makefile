@@ -3,6 +3,7 @@
 #   make test                           all tests
 #   make lint                           ruff and mypy
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
+#   make bench-asking                   of these, what asking adds to embedder and index
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -21,7 +22,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench format lock setup clean
+.PHONY: run test lint bench bench-asking format lock setup clean
 
 setup: $(VENV)/.ready
 
@@ -58,6 +59,13 @@ $(VENV)/peers: pyproject.toml | setup
 
 bench: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+	@$(MAKE) --no-print-directory bench-asking
+
+# What asking adds to the embedder and the index. The sample book is ingested aside, in a second.
+bench-asking: export ASKBOOK_HOME = data/runtime/benchmarks/asking
+bench-asking: setup
+	@$(BIN)/askbook ingest
+	@$(BIN)/python -m evaluation.speed.asking
 
 format: setup
 	@$(BIN)/ruff check --fix .

@@ -13,7 +13,8 @@ _LONGEST_NUMBER: Final = 4  # digits; a longer one is no source of ours
 _BORDER: Final = re.compile(
     r"(?:[.!?…]+[\"'”’)*_`]*|[。！？]+|(?<=\S)(?=[ \t]*\n))"  # a sentence or a line ends
     r"(?P<markers>(?:[ \t]*\[\s*[Ss]ources?\b[^\]\n]{0,60}\][.,;]?)*)"
-    r"(?:\s*\n\s*|\s+(?=[^\sa-z\[]))(?=[^\s\[|])"  # a table goes on with its next row
+    r"(?:\s*\n\s*|\s+(?=[^\sa-z]))"
+    r"(?=[^\s\[|]|\[(?!\s*[Ss]ources?\b)[^\]\n]+\])"  # a table goes on with its next row
 )
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|fig|eq|no|approx|Dr|Mr|Mrs|Prof))\.$"
