@@ -61,7 +61,7 @@ bench: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
 	@$(MAKE) --no-print-directory bench-asking
 
-# What asking adds to the embedder and the index. The sample book is ingested aside, in a second.
+# What asking adds to the embedder and the index. The sample book is ingested aside.
 bench-asking: export ASKBOOK_HOME = data/runtime/benchmarks/asking
 bench-asking: setup
 	@$(BIN)/askbook ingest

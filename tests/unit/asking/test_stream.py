@@ -84,3 +84,8 @@ def test_a_sentence_that_begins_with_a_link_is_a_sentence_of_its_own():
     sentences = ["A node starts. [Source 1]", "[Launch files](a.md) show it. [Source 2]"]
     assert cut(text) == sentences
     assert cut(text, size=1) == sentences
+
+
+def test_code_keeps_its_indentation():
+    code = "```python\ndef main():\n    spin(node)\n        # deep\n```"
+    assert without_markers(f"{code}\n[Source 1]") == code
