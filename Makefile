@@ -4,6 +4,7 @@
 #   make lint                           ruff and mypy
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
 #   make bench-ingest                   of these, the ingest alone (about ten minutes)
+#   make bench-asking                   of these, what asking adds to embedder and index
 #   make types                          write api/web/types.d.ts anew from the OpenAPI (needs npm)
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
@@ -23,7 +24,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench bench-ingest format lock types setup clean
+.PHONY: run test lint bench bench-chunking bench-ingest bench-asking format lock types setup clean
 
 setup: $(VENV)/.ready
 
@@ -58,8 +59,16 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-bench: $(VENV)/peers bench-ingest
+bench: bench-chunking bench-ingest bench-asking
+
+bench-chunking: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+
+# What asking adds to the embedder and the index. The sample book is ingested aside.
+bench-asking: export ASKBOOK_HOME = data/runtime/benchmarks/asking
+bench-asking: setup
+	@$(BIN)/askbook ingest
+	@$(BIN)/python -m evaluation.speed.asking
 
 bench-ingest: setup
 	@$(BIN)/python -m evaluation.speed.ingest

@@ -19,6 +19,8 @@ from typing import Final
 _UNSPACED: Final = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:'[^\W\d_]+)?")
 EMPHASIS: Final = re.compile(r"(?<!\w)[*_]{1,3}(?=\w)|(?<=[\w.,:;!?)])[*_]{1,3}(?!\w)")
+_LINK: Final = re.compile(r"(?<!!)\[([^\]\n]+)\]\([^)\n]*\)")
+_FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]")
 CLOSERS: Final = "\"')]}*_` "
 _SAME: Final = str.maketrans("‘’‚“”„«»–—−\u00a0\u202f\u2009", '\'\'\'"""""---   ')
 _STOP_WORDS: Final = (
@@ -82,6 +84,11 @@ class Features:
 def normal(text: str) -> str:
     """One form for characters that look or mean the same: quotes, dashes, widths, spaces."""
     return unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
+
+
+def unlinked(text: str) -> str:
+    """Text without footnote marks, and links as their words: they lead nowhere in an answer."""
+    return _FOOTNOTE.sub("", _LINK.sub(r"\1", text))
 
 
 @lru_cache(maxsize=4096)

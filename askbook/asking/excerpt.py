@@ -7,6 +7,9 @@ from typing import Final
 
 LONGEST: Final = 200  # characters of an excerpt
 _WORD: Final = re.compile(r"\w+")
+_BETWEEN: Final = (
+    r"(?:\]\([^)\n]{0,200}\)|\[\^[^\]\s]{1,40}\]|[\W_]){1,40}?"  # a link's address too
+)
 _MOST_WORDS: Final = 60  # enough to fill an excerpt; bounds the search
 
 
@@ -25,7 +28,7 @@ def _search(passage: str, sentence: str) -> tuple[int, int] | None:
     words = _WORD.findall(sentence)
     if not words:
         return None
-    pattern = r"[\W_]{1,40}".join(map(re.escape, words[:_MOST_WORDS]))
+    pattern = _BETWEEN.join(map(re.escape, words[:_MOST_WORDS]))
     found = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
     if not found:
         return None

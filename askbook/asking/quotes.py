@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from askbook.asking.evidence import prepare
+from askbook.asking.evidence import prepare, unlinked
 from askbook.book.sentences import sentence_starts
 from askbook.models import Source
 from askbook.ports import Embedder, Vectors
@@ -24,9 +24,10 @@ _QUOTE: Final = re.compile(r"^\s*(?:>\s?)+")
 _CALLOUT: Final = re.compile(r"^\s*\[!\w+\]\s*$")
 _CANDIDATES: Final = 16  # quotes embedded a question: 40 answered no better (docs/asking.md)
 _BY_WORDS: Final = 0.2  # weight of the question's words next to the cosine
-_BY_PASSAGE: Final = 0.2  # weight of how well the whole passage was found
+_BY_TITLE: Final = 0.5  # what one of these words counts that only the section's title has
 _MIN_WORDS: Final = 4
 _LONG: Final = 90  # words of a paragraph that is quoted whole
+_SHORT: Final = 40  # words of a paragraph that may introduce a table
 _WINDOW: Final = 3  # sentences that are quoted of a longer one
 _MOST_WORDS: Final = 120  # of a list, table or code block; longer ones are for the lesson itself
 
@@ -50,8 +51,13 @@ class Ranked:
 
     quote: Quote
     source: Source
-    score: float  # cosine with the question, and shares for its words and its passage
+    match: float  # cosine with the question, and a share for its words
     vector: Vectors
+
+    @property
+    def score(self) -> float:
+        """What quotes are ordered by: the match, and how well the whole passage was found."""
+        return self.match + (self.source.hit.score if self.source.hit else 0.0)
 
 
 async def rank_quotes(
@@ -63,7 +69,7 @@ async def rank_quotes(
     """
     wanted = prepare(question).content
     found = [
-        (_overlap(quote, wanted), quote, source)
+        (_overlap(quote, source, wanted), quote, source)
         for source in sources
         for quote in quotes_of(source.text) or [Quote((source.text.strip(),), 0)]
     ]
@@ -74,23 +80,21 @@ async def rank_quotes(
     vector = await embedder.embed_query(question)
     vectors = await embedder.embed_passages([quote.text for _, quote, _ in found])
     ranked = [
-        Ranked(quote, source, _score(float(own @ vector), overlap, source), own)
+        Ranked(quote, source, float(own @ vector) + _BY_WORDS * overlap, own)
         for (overlap, quote, source), own in zip(found, vectors, strict=True)
     ]
     return tuple(sorted(ranked, key=lambda each: -each.score))
 
 
-def _overlap(quote: Quote, wanted: frozenset[str]) -> float:
-    return len(prepare(quote.text).content & wanted) / max(len(wanted), 1)
+def _overlap(quote: Quote, source: Source, wanted: frozenset[str]) -> float:
+    """Share of the question's words in a quote, and in the title above it."""
+    words = prepare(quote.text).content
+    title = prepare(str(source.payload.get("section_title") or "")).content - words
+    return (len(words & wanted) + _BY_TITLE * len(title & wanted)) / max(len(wanted), 1)
 
 
 def _closeness(source: Source) -> float:
     return source.hit.similarity if source.hit else 0.0
-
-
-def _score(cosine: float, overlap: float, source: Source) -> float:
-    found = source.hit.score if source.hit else 0.0
-    return cosine + _BY_WORDS * overlap + _BY_PASSAGE * found
 
 
 @dataclass(slots=True)
@@ -115,7 +119,7 @@ def quotes_of(passage: str) -> list[Quote]:
         while block.kind == "item" and end < len(blocks) and blocks[end].kind == "item":
             end += 1
         group = [each.text for each in blocks[at:end]]
-        quotes += _group(block.kind, group, _introduction(before), len(quotes))
+        quotes += _group(block.kind, group, _introduction(before, block.kind), len(quotes))
         before, at = None, end
     return quotes
 
@@ -127,10 +131,15 @@ def _windows(paragraph: str, first: int) -> Iterator[Quote]:
     size = len(pieces) if len(paragraph.split()) <= _LONG else _WINDOW
     for at in range(0, max(len(pieces) - 1, 1), max(size - 1, 1)):
         lines = pieces[at : at + size]
-        if sum(len(line.split()) for line in lines) >= _MIN_WORDS and not lines[-1].endswith(":"):
+        if sum(len(line.split()) for line in lines) >= _MIN_WORDS and not _is_open(lines):
             yield Quote(lines, first + at)
         if at + size >= len(pieces):
             break
+
+
+def _is_open(lines: tuple[str, ...]) -> bool:
+    """Whether what matters is still to come: after a colon, or after a lone question."""
+    return lines[-1].endswith(":") or (len(lines) == 1 and lines[0].endswith("?"))
 
 
 def _group(kind: str, texts: list[str], introduction: str | None, first: int) -> Iterator[Quote]:
@@ -146,10 +155,12 @@ def _group(kind: str, texts: list[str], introduction: str | None, first: int) ->
                 yield Quote((text,), first + at)
 
 
-def _introduction(before: _Block | None) -> str | None:
-    """The last sentence of the paragraph before, when it announces what follows."""
+def _introduction(before: _Block | None, kind: str) -> str | None:
+    """The sentence that announces what follows; before a table, a short paragraph does."""
     if before is None:
         return None
+    if kind == "table" and len(before.text.split()) <= _SHORT:
+        return before.text
     starts = [0, *sentence_starts(before.text)]
     last = before.text[starts[-1] :].strip()
     return last if last.endswith(":") else None
@@ -166,7 +177,7 @@ def _blocks(passage: str) -> Iterator[_Block]:
         starts_block = _FENCE.match(line) or line.lstrip().startswith("|")
         item = _ITEM.match(line)
         if prose and (starts_block or item or not line.strip() or _SKIPPED.match(line)):
-            yield _Block(kind, " ".join(prose))
+            yield _Block(kind, unlinked(" ".join(prose)))
             prose, kind = [], "prose"
         if starts_block:
             end = _end_of(lines, at)
@@ -182,7 +193,7 @@ def _blocks(passage: str) -> Iterator[_Block]:
             prose.append(line.strip())
         at += 1
     if prose:
-        yield _Block(kind, " ".join(prose))
+        yield _Block(kind, unlinked(" ".join(prose)))
 
 
 def _end_of(lines: list[str], at: int) -> int:

@@ -74,7 +74,7 @@ async def measure(
     cosines = sorted((hit.similarity for hit in hits), reverse=True)[:_NEXT]
     quotes = await rank_quotes(question, sources, embedder) if embedder else ()
     return Signals(
-        quote=quotes[0].score if quotes else 0.0,
+        quote=max((quote.match for quote in quotes), default=0.0),
         lead=cosines[0] - sum(cosines) / len(cosines),
         kept=await _kept(question, best, embedder) if embedder else 0.0,
         reach=_share(prepare(question).content, best, rarity),

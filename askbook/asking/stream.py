@@ -8,12 +8,14 @@ from typing import Final
 _MARKER: Final = re.compile(
     r"\[\s*sources?\s+(\d+(?:\s*(?:,|and|&|;)\s*(?:sources?\s+)?\d+)*)\s*\]", re.IGNORECASE
 )
+_WITH_BLANKS: Final = re.compile(r"[ \t]*" + _MARKER.pattern, re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d+")
 _LONGEST_NUMBER: Final = 4  # digits; a longer one is no source of ours
 _BORDER: Final = re.compile(
     r"(?:[.!?…]+[\"'”’)*_`]*|[。！？]+|(?<=\S)(?=[ \t]*\n))"  # a sentence or a line ends
     r"(?P<markers>(?:[ \t]*\[\s*[Ss]ources?\b[^\]\n]{0,60}\][.,;]?)*)"
-    r"(?:\s*\n\s*|\s+(?=[^\sa-z\[]))(?=[^\s\[|])"  # a table goes on with its next row
+    r"(?:\s*\n\s*|\s+(?=[^\sa-z]))"
+    r"(?=[^\s\[|]|\[(?!\s*[Ss]ources?\b)[^\]\n]+\])"  # a table goes on with its next row
 )
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|fig|eq|no|approx|Dr|Mr|Mrs|Prof))\.$"
@@ -58,6 +60,5 @@ def markers(sentence: str) -> list[int]:
 
 
 def without_markers(sentence: str) -> str:
-    """The sentence as a reader gets it; blanks left by a marker before a full stop go too."""
-    bare = _MARKER.sub("", sentence)
-    return re.sub(r"[ \t]+(?=[.!?,;:](?:\s|$))", "", re.sub(r"[ \t]{2,}", " ", bare)).strip()
+    """The sentence as a reader gets it; the blanks before a marker go with it, no others do."""
+    return _WITH_BLANKS.sub("", sentence).strip()

@@ -18,7 +18,15 @@ from typing import Final
 import numpy as np
 
 from askbook.asking import evidence
-from askbook.asking.evidence import CLOSERS, EMPHASIS, Features, Text, normal, prepare
+from askbook.asking.evidence import (
+    CLOSERS,
+    EMPHASIS,
+    Features,
+    Text,
+    normal,
+    prepare,
+    unlinked,
+)
 from askbook.book.sentences import sentence_starts
 from askbook.ports import Embedder, Vectors
 
@@ -227,12 +235,17 @@ def _blocks(passage: str) -> Iterator[str]:
 def is_verbatim(sentence: str, passage: str) -> bool:
     """Whether a passage holds the sentence word for word, as a sentence and not inside one.
 
-    White space, list and quote marks, emphasis and the last full stop make no difference.
+    White space, list and quote marks, emphasis and the last full stop make no difference; a link
+    of the passage may have become its words, but the sentence may bring none of its own.
     """
     wanted, _ = _folded(sentence)
     wanted = wanted.rstrip(_ENDS + " ")
     if not any(map(str.isalnum, wanted)):
         return False
+    return _stands_in(wanted, passage) or _stands_in(wanted, unlinked(passage))
+
+
+def _stands_in(wanted: str, passage: str) -> bool:
     text, lines = _folded(passage)
     at = text.find(wanted)
     while at >= 0:

@@ -11,7 +11,7 @@ from askbook.ports import Embedder
 
 _QUOTES: Final = 3  # an answer's length: short enough to read, long enough to explain
 _WORDS: Final = 120  # and no more words than this, but for a single quote
-_CLOSE_ENOUGH: Final = 0.75  # share of the best quote's score that the others must reach
+_CLOSE_ENOUGH: Final = 0.2  # how far below the best quote's score the others may be
 _TOO_ALIKE: Final = 0.9  # cosine above which two quotes say the same
 
 
@@ -37,7 +37,7 @@ def _pick(ranked: Sequence[Ranked]) -> list[Ranked]:
     chosen: list[Ranked] = []
     words = 0
     for each in ranked:
-        if len(chosen) == _QUOTES or each.score < _CLOSE_ENOUGH * ranked[0].score:
+        if len(chosen) == _QUOTES or each.score < ranked[0].score - _CLOSE_ENOUGH:
             break
         length = len(each.quote.text.split())
         is_new = not any(_repeats(each, other) for other in chosen)

@@ -337,7 +337,9 @@ def test_a_follow_up_is_searched_together_with_what_it_refers_to(parts):
 def test_a_real_language_model_is_never_shown_without_support(parts, language_model):
     from askbook.providers.openai_writer import OpenAIWriter
 
-    writer = OpenAIWriter(language_model.model, None, base_url=language_model.base_url)
+    writer = OpenAIWriter(  # a busy machine may read the prompt for a minute
+        language_model.model, None, base_url=language_model.base_url, timeout=300
+    )
     for text in ("What is a topic?", "Why do actions exist next to services?"):
         question = Question(text, BOOK, top_k=2)
         answer = check(events_of(asking(parts, writer, prompt_tokens=2500), question))

@@ -92,3 +92,9 @@ def test_a_selection_is_found_in_the_passage_that_holds_it():
     holds = hit("The **planner** computes a path and the controller follows it closely.", index=2)
     assert locate("planner computes a path and the controller follows", [other, holds]) == [holds]
     assert locate("an entirely foreign sentence about cooking pasta", [other, holds]) == []
+
+
+def test_an_excerpt_is_found_where_the_passage_has_a_link_and_a_footnote():
+    passage = "As [Launch files](./launch.mdx) shows,[^1] a node starts. It stops."
+    start, end = find_excerpt(passage, "As Launch files shows, a node starts.")
+    assert passage[start:end] == passage.removesuffix(" It stops.")

@@ -77,3 +77,15 @@ def test_nothing_is_lost_however_the_pieces_fall(text, size):
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
     sentences = [s for piece in pieces for s in stream.feed(piece)] + stream.finish()
     assert "".join("".join(sentences).split()) == "".join(text.split())
+
+
+def test_a_sentence_that_begins_with_a_link_is_a_sentence_of_its_own():
+    text = "A node starts. [Source 1] [Launch files](a.md) show it. [Source 2]"
+    sentences = ["A node starts. [Source 1]", "[Launch files](a.md) show it. [Source 2]"]
+    assert cut(text) == sentences
+    assert cut(text, size=1) == sentences
+
+
+def test_code_keeps_its_indentation():
+    code = "```python\ndef main():\n    spin(node)\n        # deep\n```"
+    assert without_markers(f"{code}\n[Source 1]") == code
