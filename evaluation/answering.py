@@ -132,23 +132,28 @@ class _Judge:
         }
 
     async def rows(self, asked: Sequence[golden.Question], answers: bool) -> list[Row]:  # noqa: FBT001 - anyio.run passes by place
-        """One row per question that can be judged."""
-        rows = []
-        for question in watched(list(asked), "ask"):
-            if question.answers and not self._needs[question.id]:
-                continue  # its labels are no longer in the book, and reported
-            scores: dict[str, float] = {}
-            hits: list[Hit] = []
-            if question.answers and question.selected_text is None:
-                hits = await self._search(question)
-                scores |= self._ranked(question, hits)
-            if answers:
-                answer, seconds = await self._ask(question)
-                scores |= self._judged(question, answer)
-                rows.append(self._row(question, hits, scores, answer, seconds))
-            elif scores:
-                rows.append(self._row(question, hits, scores, None, {}))
-        return rows
+        """One row per question that can be judged: labels that left the book are reported."""
+        judged = [each for each in asked if self._needs[each.id] or not each.answers]
+        hits = {
+            each.id: await self._search(each)
+            for each in watched(judged, "search")
+            if each.answers and each.selected_text is None
+        }
+        scores = self._ranked(hits)
+        if not answers:
+            found = [each for each in judged if each.id in hits]
+            return [self._row(each, hits[each.id], scores[each.id]) for each in found]
+        return [
+            await self._asked(each, hits.get(each.id, []), scores.get(each.id, {}))
+            for each in watched(judged, "ask")
+        ]
+
+    async def _asked(
+        self, question: golden.Question, hits: Sequence[Hit], scores: Mapping[str, float]
+    ) -> Row:
+        answer, seconds = await self._ask(question)
+        all_scores = {**scores, **self._judged(question, answer)}
+        return self._row(question, hits, all_scores, answer, seconds)
 
     async def _search(self, question: golden.Question) -> list[Hit]:
         settings, asking = self._parts.settings, self._parts
@@ -162,12 +167,15 @@ class _Judge:
             prefetch=settings.prefetch,
         )
 
-    def _ranked(self, question: golden.Question, hits: Sequence[Hit]) -> dict[str, float]:
-        needs = self._needs[question.id]
-        names = ranking((hit.payload for hit in hits), needs)
-        wanted = {name_of(key): 1 for key in range(len(needs))}
-        values = per_query({question.id: wanted}, {question.id: names})
-        return {name: value[question.id] for name, value in values.items()}
+    def _ranked(self, hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, float]]:
+        """The ranking measures of each question, of its needs instead of chunks."""
+        wanted, run = {}, {}
+        for key, found in hits.items():
+            needs = self._needs[key]
+            wanted[key] = {name_of(at): 1 for at in range(len(needs))}
+            run[key] = ranking((hit.payload for hit in found), needs)
+        values = per_query(wanted, run)
+        return {key: {name: each[key] for name, each in values.items()} for key in hits}
 
     async def _ask(self, question: golden.Question) -> tuple[Answer, dict[str, float]]:
         asked = Question(
@@ -205,8 +213,8 @@ class _Judge:
         question: golden.Question,
         hits: Sequence[Hit],
         scores: Mapping[str, float],
-        answer: Answer | None,
-        seconds: Mapping[str, float],
+        answer: Answer | None = None,
+        seconds: Mapping[str, float] | None = None,
     ) -> Row:
         spans = [span for need in self._needs[question.id] for span in need]
         is_answered = answer is not None and not answer.refused
@@ -214,7 +222,7 @@ class _Judge:
             id=question.id,
             question=question.question,
             scores=scores,
-            seconds=seconds,
+            seconds=seconds or {},
             wanted=tuple(f"{span.file}: {_short(span.text)}" for span in spans),
             found=tuple(
                 f"{'✓' if any(holds(hit.payload, s) for s in spans) else '·'} "

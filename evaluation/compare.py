@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from askbook.errors import WrongUse
@@ -22,10 +23,10 @@ class Compared:
     result: Comparison
 
 
-def compared(a: Run, b: Run) -> list[Compared]:
-    """Every measure that both runs have; B against A."""
+def compared(a: Run, b: Run, measures: Sequence[str] | None = None) -> list[Compared]:
+    """The measures that both runs have, or some of them; B against A."""
     made = []
-    for measure in a.outcome.measures:
+    for measure in measures or a.outcome.measures:
         before, after = a.outcome.values(measure), b.outcome.values(measure)
         shared = [key for key in before if key in after]
         if shared:

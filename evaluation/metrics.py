@@ -15,7 +15,7 @@ from ir_measures import AP, RR, P, R, Success, nDCG
 from numpy.typing import ArrayLike, NDArray
 
 from askbook.book.tokens import token_starts
-from askbook.golden.comparing import RESAMPLES, SEED, Comparison, compare
+from askbook.golden.comparing import RESAMPLES, SEED, Comparison, blocks, compare
 
 Qrels = Mapping[str, Mapping[str, int]]  # query → document → relevance
 Ranking = Sequence[str]  # documents, best first
@@ -88,8 +88,12 @@ def bootstrap(values: Sequence[float], *, resamples: int = RESAMPLES, seed: int 
     sample = np.asarray(values, dtype=np.float64)
     if not len(sample):
         raise ValueError("A mean of no queries is not defined.")
-    draws = np.random.default_rng(seed).integers(len(sample), size=(resamples, len(sample)))
-    low, high = np.quantile(sample[draws].mean(axis=1), [0.025, 0.975])
+    random = np.random.default_rng(seed)
+    drawn = [
+        sample[random.integers(len(sample), size=(block, len(sample)))].mean(axis=1)
+        for block in blocks(resamples)
+    ]
+    low, high = np.quantile(np.concatenate(drawn), [0.025, 0.975])
     return Interval(float(sample.mean()), float(low), float(high))
 
 

@@ -53,8 +53,11 @@ def figures(runs: Sequence[Run]) -> Table:
 def differences(runs: Sequence[Run]) -> Table:
     """The main measure of every run against the first."""
     main = runs[0].outcome.main
-    found = [(run, each) for run in runs[1:] for each in compared(runs[0], run)]
-    rows = tuple((run.label, *_difference(each)) for run, each in found if each.measure == main)
+    rows = tuple(
+        (run.label, *_difference(each))
+        for run in runs[1:]
+        for each in compared(runs[0], run, [main])
+    )
     heads = ("condition", "difference (95 %)", "p", "won / tied / lost")
     return Table(f"{main} against {runs[0].label}", heads, rows)
 

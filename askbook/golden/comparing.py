@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 RESAMPLES = 10_000
 SEED = 20_240
+_BLOCK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,12 @@ class Comparison:
     losses: int
 
 
+def blocks(resamples: int) -> Iterator[int]:
+    """Resamples in parts: memory does not grow with their number."""
+    for start in range(0, resamples, _BLOCK):
+        yield min(_BLOCK, resamples - start)
+
+
 def compare(
     a: Mapping[str, float],
     b: Mapping[str, float],
@@ -33,9 +40,12 @@ def compare(
     if a.keys() != b.keys():
         raise ValueError("Two runs can only be compared on the same queries.")
     gains = np.array([b[query] - a[query] for query in sorted(a)], dtype=np.float64)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(resamples, len(gains)))
+    random = np.random.default_rng(seed)
     observed = abs(gains.sum())
-    extreme = int(np.sum(np.abs(signs @ gains) >= observed - 1e-12))
+    extreme = 0
+    for block in blocks(resamples):
+        signs = random.choice([-1.0, 1.0], size=(block, len(gains)))
+        extreme += int(np.sum(np.abs(signs @ gains) >= observed - 1e-12))
     return Comparison(
         difference=float(gains.mean()) if len(gains) else 0.0,
         p=(extreme + 1) / (resamples + 1),  # the observed order is one of the permutations

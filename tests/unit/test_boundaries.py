@@ -49,7 +49,7 @@ def test_the_domain_knows_neither_prefect_nor_litestar_nor_the_rivers():
             )
 
 
-@pytest.mark.parametrize("package", ["flows", "api"])
+@pytest.mark.parametrize("package", ["flows", "api", "evaluation"])
 def test_the_rivers_do_not_import_each_other(package):
     others = {"flows", "api", "evaluation"} - {package}
     for path in modules(package):

@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics import (
+    TokenCount,
     auroc,
     best_f1,
     bootstrap,
+    calibration_error,
     compare,
     f1,
     means,
     per_query,
+    reliability,
     span_score,
 )
 
@@ -160,3 +163,30 @@ def test_f1_is_the_harmonic_mean():
 
 def test_the_best_threshold_is_one_of_the_scores():
     assert best_f1([True, True, False], [0.9, 0.4, 0.2]) == (1, 0.4)
+
+
+def test_code_points_become_the_tokens_they_stand_in():
+    count = TokenCount("The robot walks. 😀 Grüße!")
+    # The| robot| walks|.| 😀 (2 tokens: one code point)| Gr|ü|ße|!
+    assert count.span(0, 3) == (0, 1)
+    assert count.span(4, 9) == (1, 2)
+    assert count.span(5, 11) == (1, 3)  # the end of "robot", the start of " walks"
+    assert count.span(0, 25) == (0, len(count))
+
+
+@given(st.text(min_size=1, max_size=40), st.data())
+def test_token_spans_lie_in_the_text_and_grow_with_the_span(text, data):
+    count = TokenCount(text)
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    first, last = count.span(start, end)
+    assert 0 <= first < last <= len(count)
+    assert count.span(0, len(text)) == (0, len(count))
+
+
+def test_confidence_is_compared_with_the_truth_bin_by_bin():
+    bins = reliability([0.9, 0.9, 1.0, 0.1], [True, False, True, False])
+    assert [(each.count, each.right) for each in bins] == [(1, 0), (3, 2 / 3)]
+    assert calibration_error(bins) == pytest.approx((0.1 * 1 + (2.8 / 3 - 2 / 3) * 3) / 4)
+    assert reliability([], []) == []
+    assert calibration_error([]) == 0
