@@ -3,6 +3,7 @@
 import httpx
 import pytest
 from litestar.testing import TestClient
+from pydantic import SecretStr
 
 from api.app import create_app
 from api.prefect import UP_FILE
@@ -29,7 +30,7 @@ def admin(library, prefect_api):
     """The API of a fresh home whose book was never ingested."""
     settings = load_settings().model_copy(
         update={
-            "admin_key": _secret(ADMIN["X-Admin-Key"]),
+            "admin_key": SecretStr(ADMIN["X-Admin-Key"]),
             "prefect_api_url": prefect_api,
             "book_id": "book",
             "book_dir": library.book,
@@ -37,12 +38,6 @@ def admin(library, prefect_api):
     )
     with TestClient(create_app(settings), headers=ADMIN) as client:
         yield client
-
-
-def _secret(text):
-    from pydantic import SecretStr
-
-    return SecretStr(text)
 
 
 def test_a_job_is_queued_taken_up_by_the_flow_and_followed_to_its_end(admin, library, deployed):
