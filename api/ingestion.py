@@ -92,12 +92,13 @@ async def start_ingest(
     book_id = data.book_id or parts.settings.book_id
     book_dir = await anyio.to_thread.run_sync(_folder_of, parts, book_id)
     await _refuse_second(parts, prefect, book_id)
+    deployment = await prefect.ingest_deployment()
     job_id = await anyio.to_thread.run_sync(_queue, parts, book_id, Mode(data.mode))
     parameters = {
         "book_dir": book_dir, "book_id": book_id, "mode": data.mode, "force": data.force,
     }  # fmt: skip
     try:
-        flow_run_id = await prefect.start_ingest(parameters)
+        flow_run_id = await prefect.start(deployment, parameters)
     except Refused as error:
         await anyio.to_thread.run_sync(_fail, parts, job_id, error.detail)
         raise

@@ -148,12 +148,11 @@ def main() -> None:
     with _served(given.workers) as base:
         taken, errors = asyncio.run(http(base, given.clients, given.seconds))
     cuts = quantiles(taken, n=100)
+    rate = len(taken) / given.seconds
     print("| search | value |\n|---|---|")
     print(f"| bare loop, {given.workers} processes | {bare:.0f} a second |")
-    print(
-        f"| HTTP, {given.workers} workers, {given.clients} clients | {len(taken) / given.seconds:.0f} a second |"
-    )  # noqa: E501
-    print(f"| share of the bare loop | {len(taken) / given.seconds / bare:.0%} |")
+    print(f"| HTTP, {given.workers} workers, {given.clients} clients | {rate:.0f} a second |")
+    print(f"| share of the bare loop | {rate / bare:.0%} |")
     print(f"| p50 | {cuts[49] * 1000:.0f} ms |")
     print(f"| p99 | {cuts[98] * 1000:.0f} ms ({cuts[98] / cuts[49]:.1f} × p50) |")
     print(f"| errors | {errors} of {len(taken)} |")
