@@ -12,6 +12,7 @@ from litestar import Litestar
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.plugins.pydantic import PydanticPlugin
 from litestar.static_files import create_static_files_router
 
 from api import (
@@ -91,6 +92,7 @@ def create_app(settings: Settings) -> Litestar:
         request_max_body_size=LARGEST_BODY,
         logging_config=None,  # the process that serves decides where logs go
         openapi_config=openapi.config(),
+        plugins=[PydanticPlugin(validate_strict=True)],
     )
 
 
