@@ -25,5 +25,6 @@ def ready(state: State) -> Response[dict[str, object]]:
         "book_id": state.settings.book_id,
         "chunks": chunks,
         "index_version": version,
+        "index_problem": parts.index.problem(),
     }
     return Response(body, status_code=200 if chunks else 503)

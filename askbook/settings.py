@@ -52,6 +52,13 @@ class Settings(BaseSettings):
         None, description="Prefect server; unset: the one of `askbook up`, else an ephemeral one."
     )
 
+    dask_address: str | None = Field(
+        None,
+        pattern=r"^(local|[a-z]+://.+)$",
+        description="Dask scheduler that chunks and embeds (tcp://host:8786), or local; "
+        "unset: threads.",
+    )
+
     embedder: str = Field("minilm", description="minilm, hashing, cohere, openai or fastembed.")
     fastembed_model: str = Field(
         "BAAI/bge-small-en-v1.5", description="Model of the fastembed embedder."
@@ -138,6 +145,10 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8000, ge=1, le=65535, description="Port the API listens on.")
+
+    def anchored(self) -> Settings:
+        """The same, for processes that work in other folders."""
+        return self.model_copy(update={"home": self.home.resolve()})
 
     @property
     def max_file_bytes(self) -> int:
