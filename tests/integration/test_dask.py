@@ -10,7 +10,6 @@ from wire import cohere_reply, serving
 
 from askbook.errors import UnreadableFile
 from flows import planned
-from flows.workers import DaskDown
 
 
 @pytest.fixture
@@ -64,9 +63,11 @@ def test_a_cluster_that_loses_a_worker_does_what_threads_do_to_the_byte(
 
 
 def test_a_scheduler_that_does_not_answer_is_named(library, monkeypatch):
+    from flows.workers import DaskDown  # Prefect reads its settings when it is imported
+
     monkeypatch.setattr("flows.workers._CONNECT_SECONDS", 0.1)
     library.set("DASK_ADDRESS", "tcp://127.0.0.1:9")
-    with pytest.raises(DaskDown, match="tcp://127.0.0.1:9 does not answer"):
+    with pytest.raises(DaskDown, match=r"tcp://127.0.0.1:9 does not answer"):
         library.ingest()
     assert library.version is None
 
