@@ -3,6 +3,7 @@
 #   make test                           all tests
 #   make lint                           ruff and mypy
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
+#   make bench-ingest                   of these, the ingest alone (about ten minutes)
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -21,7 +22,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench format lock setup clean
+.PHONY: run test lint bench bench-ingest format lock setup clean
 
 setup: $(VENV)/.ready
 
@@ -56,8 +57,11 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-bench: $(VENV)/peers
+bench: $(VENV)/peers bench-ingest
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+
+bench-ingest: setup
+	@$(BIN)/python -m evaluation.speed.ingest
 
 format: setup
 	@$(BIN)/ruff check --fix .

@@ -14,7 +14,8 @@ from pathlib import Path
 import anyio
 import numpy as np
 
-from askbook.book.chunk import PRESETS, chunk_lesson
+from askbook.book.chunk import chunk_lesson
+from askbook.book.presets import PRESETS
 from askbook.index.edge import EdgeIndex
 from askbook.models import Chunk, ChunkFilter, ChunkSettings, Hit, IndexPoint, Lesson
 from askbook.ports import Embedder, Vectors

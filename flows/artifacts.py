@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from itertools import groupby, zip_longest
 from uuid import UUID
 
 from prefect import get_run_logger
@@ -72,13 +72,12 @@ class Progress:
 
 def plan(planned: Planned) -> None:
     """The files by action, and the first of those that change."""
-    table = planned.checkpoints.read("plan", ["action", "source_file", "reason"])
+    table = planned.checkpoints.read("plan", ["action", "reason", "source_file"])
     rows = [row for row in table.to_pylist() if row["action"] != "unchanged"]
     counts = ", ".join(f"{count} {action}" for action, count in planned.files.items() if count)
-    more = f"; the first {_SHOWN} are shown" if len(rows) > _SHOWN else ""
-    create_table_artifact(
-        key="plan", table=rows[:_SHOWN], description=f"{counts}; {len(rows)} files change{more}"
-    )
+    get_run_logger().info("The plan: %s", counts)
+    more = f"; the first {_SHOWN} of {len(rows)} are shown" if len(rows) > _SHOWN else ""
+    create_table_artifact(key="plan", table=rows[:_SHOWN], description=counts + more)
 
 
 @contextmanager
@@ -111,7 +110,7 @@ def shown(spec: RunSpec, report: Report, gates: list[GateResult]) -> Iterator[Pr
             create_table_artifact(
                 key="quarantine",
                 table=report.quarantined[:_SHOWN],
-                description=f"{len(report.quarantined)} files left as they were last indexed",
+                description=f"{len(report.quarantined)} left as last indexed: mend and run again",
             )
 
 
@@ -140,15 +139,12 @@ def _report_line(report: Report) -> str:
 
 
 def _report(report: Report) -> str:
-    sections: dict[str, dict[str, int] | dict[str, float]] = {
-        "files": report.files,
-        "chunks": report.chunks,
-        "seconds": report.seconds,
-    }
+    """Files, chunks and seconds side by side, so that they fit on a screen."""
+    columns = [list(values.items()) for values in (report.files, report.chunks, report.seconds)]
     lines = [f"**{report.book_id}** ({report.mode}), job {report.job_id}: {report.status}", ""]
     lines += [f"index version {report.index_version or 'unchanged'}", ""]
-    for title, values in sections.items():
-        lines += [f"| {title} | |", "|---|---|"]
-        lines += [f"| {name} | {value} |" for name, value in values.items()] + [""]
-    lines.append(f"{report.cost['tokens']} tokens embedded, about {report.cost['usd']} USD")
+    lines += ["| files | | chunks | | seconds | |", "|---|---:|---|---:|---|---:|"]
+    for row in zip_longest(*columns, fillvalue=("", "")):
+        lines.append("| " + " | ".join(f"{name} | {value}" for name, value in row) + " |")
+    lines += ["", f"{report.cost['tokens']} tokens embedded, about {report.cost['usd']} USD"]
     return "\n".join(lines)

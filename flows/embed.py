@@ -112,10 +112,8 @@ def _reuse_from_unfinished(checkpoints: Checkpoints, wanted: dict[str, str], sin
         for part in run.usable_parts("vectors-"):
             keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
             if not wanted.keys().isdisjoint(keys):
-                table = run.read(part, ["embedded_hash", "vector"])
-                found |= {
-                    k: v for k, v in rows_of(table, ["embedded_hash", "vector"]) if k in wanted
-                }
+                rows = rows_of(run.read(part), ["embedded_hash", "vector"])
+                found |= {key: vector for key, vector in rows if key in wanted}
     return _take(found, wanted, sink)
 
 

@@ -43,8 +43,9 @@ def estimate(spec: RunSpec, plan: Plan) -> Estimate:
         chunks += len(texts)
         known = _known(spec, list(texts))
         reuse += len(known)
-        for key in texts.keys() - known - wanted:
-            embedded_text, text = texts[key]
+        for key, (embedded_text, text) in texts.items():
+            if key in known or key in wanted:
+                continue
             tokens += count_tokens(embedded_text)
             if sum(map(len, first_lines.values())) < _PREVIEWS:
                 first_lines.setdefault(step.source_file, []).append(_first_line(text))

@@ -12,7 +12,7 @@ import pyarrow as pa
 from flows import expectations
 from flows.checkpoints import Checkpoints
 from flows.expectations import GateResult, GateSettings
-from flows.lazily import load_lazily
+from flows.lazily import collect_rarely, load_lazily
 from flows.tables import INDEX, vectors_schema
 
 
@@ -42,6 +42,7 @@ def answer(question: dict[str, Any]) -> GateResult:
 
 def main() -> None:
     """Serve until standard input closes."""
+    collect_rarely()
     # Great Expectations needs these two for a chart and for tests of distributions: 1 s of CPU.
     load_lazily("altair", "scipy.stats")
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints must not mix in

@@ -35,37 +35,47 @@ from flows.workers import workers
 _REFRESH_SECONDS = 1.0  # between two looks at the progress
 
 
-@task(name="discover")
+def _told(seen: GateResult) -> GateResult:
+    """Write a line about a gate that was passed into the task's log."""
+    get_run_logger().info(seen.summary())
+    return seen
+
+
+@task(name="discover", task_run_name="discover")
 def discover_files(spec: RunSpec) -> tuple[Checkpoints, GateResult]:
     """Walk, hash and locate every file of the book."""
     surveyed = write_survey(spec)
-    return surveyed, gate(spec, "files", surveyed, "files")
+    return surveyed, _told(gate(spec, "files", surveyed, "files"))
 
 
-@task(name="diff")
+@task(name="diff", task_run_name="diff")
 def make_plan(spec: RunSpec, surveyed: Checkpoints) -> tuple[Planned, GateResult]:
     """Compare the folder with what is indexed, and stop if too much of it vanished."""
     planned = write_plan(spec, surveyed)
-    return planned, gate(spec, "plan", planned.checkpoints, "plan")
+    return planned, _told(gate(spec, "plan", planned.checkpoints, "plan"))
 
 
 @task(name="chunk", task_run_name="chunk-{shard}")
 def chunk_shard(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> tuple[str, GateResult]:
     """Cut one shard of files."""
     part = chunk(spec, checkpoints, shard)
-    return part, gate(spec, "chunks", checkpoints, part)
+    return part, _told(gate(spec, "chunks", checkpoints, part))
 
 
-@task(name="embed", task_run_name="embed-{part}")
+def _embed_name(parameters: dict[str, Any]) -> str:
+    return str(parameters["part"]).replace("chunks", "embed")
+
+
+@task(name="embed", task_run_name=_embed_name)  # type: ignore[arg-type]  # a class, it thinks
 def embed_shard(
     spec: RunSpec, checkpoints: Checkpoints, part: str
 ) -> tuple[EmbedCounts, GateResult]:
     """A vector for every chunk of one shard."""
     counts = embed(spec, checkpoints, part)
-    return counts, gate(spec, "embeddings", checkpoints, part)
+    return counts, _told(gate(spec, "embeddings", checkpoints, part))
 
 
-@task(name="upsert")
+@task(name="upsert", task_run_name="upsert")
 def publish(
     spec: RunSpec, checkpoints: Checkpoints, parts: list[str], job_id: int
 ) -> tuple[Published, GateResult]:
@@ -78,10 +88,10 @@ def publish(
             jobs.check_ours(connection, job_id)
 
     published = upsert(spec, checkpoints, parts, may_publish)
-    return published, seen[0]
+    return published, _told(seen[0])
 
 
-@task(name="record")
+@task(name="record", task_run_name="record")
 def record_run(spec: RunSpec, checkpoints: Checkpoints, parts: list[str], report: Report) -> None:
     """Tell PostgreSQL what the published index holds."""
     record(spec, checkpoints, parts, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -29,6 +30,47 @@ class _Lazily(MetaPathFinder):
         return spec
 
 
+class _Nowhere(MetaPathFinder):
+    """Says that a module is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        del path, target  # importlib's signature
+        if fullname == self._name:
+            raise ModuleNotFoundError(fullname)
+
+
 def load_lazily(*names: str) -> None:
     """Make these modules cost nothing to import until something of them is used."""
     sys.meta_path.insert(0, _Lazily(names))
+
+
+def convert_without_pandas() -> None:
+    """Keep pyarrow from importing pandas (0.4 s) to make columns of lists; `to_pandas` still does.
+
+    At its first conversion pyarrow looks for pandas, to know a Series when it sees one. Here it
+    does so while there is none.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    nowhere = _Nowhere("pandas")
+    sys.meta_path.insert(0, nowhere)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(nowhere)
+
+
+def collect_rarely() -> None:
+    """Let many more objects come to life before the garbage collector looks for dead ones.
+
+    What an import makes stays alive. By default the collector runs hundreds of times meanwhile,
+    which takes a fifth of the import of Great Expectations.
+    """
+    gc.set_threshold(100_000, *gc.get_threshold()[1:])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from askbook.book.chunk import PRESETS, chunker_fingerprint
+from askbook.book.presets import PRESETS, chunker_fingerprint
 from askbook.errors import AskbookError, DatabaseDown, RunRefused
 from askbook.models import ChunkSettings, Mode
 from askbook.settings import Settings

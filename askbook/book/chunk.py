@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from typing import Final
 
 from askbook.book.clean import Cleaned, clean
 from askbook.book.collector import paused_for
@@ -18,24 +17,6 @@ from askbook.book.parse import Heading, Kind, Page, parse
 from askbook.book.render import Draft, Renderer
 from askbook.book.units import Split, Unit, Units
 from askbook.models import Chunk, ChunkSettings, Lesson
-
-CHUNKER_VERSION: Final = 2  # raised whenever the same text and settings give other chunks
-
-PRESETS: Final[dict[str, ChunkSettings]] = {
-    "compact": ChunkSettings("compact", target_tokens=400, max_tokens=512, min_tokens=100),
-    "standard": ChunkSettings("standard", target_tokens=512, max_tokens=704, min_tokens=128),
-    "wide": ChunkSettings(
-        "wide", target_tokens=800, max_tokens=1024, min_tokens=512, overlap_tokens=128
-    ),
-}
-
-
-def chunker_fingerprint(settings: ChunkSettings) -> str:
-    """Return what chunks depend on besides the text; when it changes, files are stale."""
-    numbers = (
-        settings.target_tokens, settings.max_tokens, settings.min_tokens, settings.overlap_tokens,
-    )  # fmt: skip
-    return f"v{CHUNKER_VERSION}:{settings.preset}:" + "/".join(map(str, numbers))
 
 
 def chunk_lesson(text: str, lesson: Lesson, settings: ChunkSettings) -> list[Chunk]:

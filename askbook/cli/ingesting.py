@@ -73,9 +73,12 @@ def _run_flow(spec: RunSpec, *, quiet: bool) -> dict[str, Any]:
     """The Prefect flow in this process; its own errors come out as they are."""
     from flows.environment import prepare_prefect
     from flows.gates import gatekeeper
+    from flows.lazily import collect_rarely, convert_without_pandas
 
+    collect_rarely()
     gatekeeper()  # Great Expectations and Prefect are slow to import: side by side
     prepare_prefect(spec.settings)
+    convert_without_pandas()
     if not quiet:
         from askbook.cli.bars import show_progress
 

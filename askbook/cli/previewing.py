@@ -101,7 +101,8 @@ def _cut_folder(
 
 
 def _cut(path: Path, lesson: Lesson, settings: Settings) -> _Cut:
-    from askbook.book.chunk import PRESETS, chunk_lesson_with_report
+    from askbook.book.chunk import chunk_lesson_with_report
+    from askbook.book.presets import PRESETS
     from askbook.book.source import decode
 
     text = decode(path.read_bytes(), lesson.source_file)

@@ -29,11 +29,17 @@ def watch(book_dir: Path | None, book_id: str | None) -> None:
     name = book_id or (name_for(book_dir) if book_dir else settings.book_id)
 
     from flows.environment import prepare_prefect
+    from flows.gates import gatekeeper
+    from flows.lazily import collect_rarely, convert_without_pandas
     from flows.run import RunSpec
 
+    collect_rarely()
+    convert_without_pandas()
+    gatekeeper()  # imports for seconds: in the background, from the beginning
     prepare_prefect(settings)
     spec = RunSpec(settings, book_dir or settings.book_dir, name)
-    _run(spec)  # also loads everything, so that the first save is quick
+    _run(spec)
+    _load(spec)
 
     from watchfiles import watch as changes
 
@@ -55,6 +61,20 @@ def watch(book_dir: Path | None, book_id: str | None) -> None:
         if not announced:
             click.echo(f"Watching {spec.book_dir}  (Ctrl-C ends it)")
             announced = True
+
+
+def _load(spec: RunSpec) -> None:
+    """Load what a run needs, so that the first save is as quick as the others."""
+    import flows.ingest  # noqa: F401 - Prefect
+    from askbook.book.tokens import count_tokens
+    from askbook.models import ChunkFilter
+    from flows.gates import gatekeeper
+
+    count_tokens("")
+    spec.parts.index.count(ChunkFilter())
+    if not spec.parts.embedder.limits.usd_per_million_tokens:
+        spec.parts.portal.call(spec.parts.embedder.embed_query, "")
+    gatekeeper().wait_until_ready()
 
 
 def _run(spec: RunSpec) -> None:

@@ -76,6 +76,8 @@ async def embed_in_batches(
             ):
                 with attempt:
                     await anyio.sleep(rate.reserve(len(batch)))
+                    if failures:
+                        return
                     vectors = await embedder.embed_passages(batch)
             on_batch(batch, vectors)
         except Exception as error:  # noqa: BLE001 - raised below, when the others are done

@@ -12,14 +12,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio.to_thread
 import numpy as np
-import onnxruntime
-from tokenizers import Encoding, Tokenizer
 
 from askbook.errors import ModelFileError
 from askbook.ports import BatchLimits, Vectors
+
+if TYPE_CHECKING:  # loaded with the model: an unchanged book needs only the model's name
+    import onnxruntime
+    from tokenizers import Encoding, Tokenizer
 
 _MAX_WORD_PIECES = 256  # what the model was trained to see
 _MARKS = 2  # of these, one stands before a text and one after it
@@ -90,6 +93,8 @@ class MiniLM:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        from tokenizers import Tokenizer
+
         path = _checked(_data_file(*_TOKENIZER), _TOKENIZER_SHA256)
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_padding()
@@ -98,6 +103,8 @@ class MiniLM:
 
     @cached_property
     def _session(self) -> onnxruntime.InferenceSession:
+        import onnxruntime
+
         path = _checked(_data_file(*_MODEL), _MODEL_SHA256)
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC

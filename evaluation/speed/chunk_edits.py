@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from statistics import mean
 from typing import Final
 
-from askbook.book.chunk import PRESETS, chunk_lesson
+from askbook.book.chunk import chunk_lesson
 from askbook.book.frontmatter import body_start
+from askbook.book.presets import PRESETS
 from askbook.models import Chunk, ChunkSettings, Lesson
 
 _PARAGRAPH: Final = re.compile(r"(?<=\n\n)[A-Z][^\n<{`|]+(?:\n[A-Za-z][^\n]*)*(?=\n\n)")

@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sqlalchemy import text
 
@@ -90,3 +91,10 @@ def test_checkpoints_may_live_anywhere_fsspec_reaches(library):
         library.edit(LESSON, "A topic is a named", f"{planet}. A topic is a named")
         assert library.ingest()["status"] == "completed"
     assert not (load_settings().home / "checkpoints").exists()
+
+
+def test_an_unfinished_run_of_another_version_does_not_stand_in_the_way(library):
+    left = load_settings().home / "checkpoints" / "book" / "older"
+    left.mkdir(parents=True)
+    pd.DataFrame({"embedded_hash": ["a"]}).to_parquet(left / "vectors-0000-0000.parquet")
+    assert library.ingest()["status"] == "completed"

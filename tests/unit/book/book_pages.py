@@ -7,9 +7,10 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from askbook.book.chunk import PRESETS, chunk_lesson
+from askbook.book.chunk import chunk_lesson
 from askbook.book.frontmatter import read_frontmatter
 from askbook.book.locate import locate
+from askbook.book.presets import PRESETS
 from askbook.book.source import decode
 from askbook.models import Chunk, ChunkSettings, Lesson
 

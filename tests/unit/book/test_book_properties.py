@@ -28,8 +28,9 @@ from book_pages import (
 from book_words import readable_words, words
 from hypothesis import given, settings
 
-from askbook.book.chunk import PRESETS, chunk_lesson_with_report
+from askbook.book.chunk import chunk_lesson_with_report
 from askbook.book.frontmatter import body_start
+from askbook.book.presets import PRESETS
 
 FOLDERS = [SAMPLE_BOOK, *(sorted(CORPORA.iterdir()) if CORPORA.is_dir() else [])]
 # A second parser glues `a`s to one word and does not know template literals in JSX.

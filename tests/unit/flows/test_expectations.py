@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 from running import ROOT
 
-from askbook.book.chunk import PRESETS, chunk_lesson
+from askbook.book.chunk import chunk_lesson
+from askbook.book.presets import PRESETS
 from askbook.book.source import decode
 from askbook.errors import RunRefused
 from askbook.models import Action

@@ -105,6 +105,15 @@ def test_a_failure_stops_the_rest_but_what_is_under_way_is_paid_for_and_kept():
     assert embedder.calls == 2
 
 
+def test_a_call_that_waits_for_its_turn_is_not_begun_after_a_failure():
+    limits = BatchLimits(texts=1, concurrency=2, inputs_per_minute=1200)
+    embedder = Flaky(ProviderError("wrong key"), limits=limits)
+    embedder.model = "slow-rate"  # a rate is kept per model
+    with pytest.raises(ProviderError, match="wrong key"):
+        embed_all(embedder, ["refused", "waits 50 ms"])
+    assert embedder.calls == 1
+
+
 def test_a_rate_spreads_inputs_over_the_minute():
     now = 100.0
     rate = Rate(per_minute=120, clock=lambda: now)  # one input every half second
