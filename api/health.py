@@ -65,10 +65,11 @@ async def ready(
     parts: NamedDependency[Parts], prefect: NamedDependency[Prefect]
 ) -> Response[Readiness]:
     """Which parts answer: 200, or 503 where the book is not indexed or cannot be read."""
-    nothing: tuple[int, str | None] = (0, None)
-    chunks, version = await _within(lambda: _index(parts), nothing)
+    nothing: tuple[int, str | None, str | None] = (0, None, None)
+    chunks, version, problem = await _within(lambda: _index(parts), nothing)
     index = Dependency(
-        status="ok" if chunks else "down", detail=None if chunks else "The book is not indexed."
+        status="ok" if chunks else "down",
+        detail=problem or (None if chunks else "The book is not indexed."),
     )
     postgresql = await _within(lambda: _postgresql(parts), Dependency(status="down"))
     dependencies = {
@@ -80,7 +81,7 @@ async def ready(
         },
         "prefect": await _prefect(prefect),
     }
-    works = postgresql.status == "ok"
+    works = postgresql.status == "ok" and problem is None
     state: Literal["ready", "degraded", "unready"]
     state = "unready" if not chunks else "ready" if works else "degraded"
     body = Readiness(
@@ -103,9 +104,10 @@ async def _within(look: Callable[[], T], otherwise: T) -> T:
     return otherwise
 
 
-def _index(parts: Parts) -> tuple[int, str | None]:
+def _index(parts: Parts) -> tuple[int, str | None, str | None]:
     chunks = parts.index.count(ChunkFilter(book_id=parts.settings.book_id))
-    return chunks, next((v.name for v in parts.index.versions() if v.current), None)
+    version = next((v.name for v in parts.index.versions() if v.current), None)
+    return chunks, version, parts.index.problem()
 
 
 def _postgresql(parts: Parts) -> Dependency:

@@ -10,6 +10,7 @@ AskbookError
 │   ├── ProviderError        an embedder, reranker or writer refused or answered wrongly
 │   ├── IndexFault          the index does not fit what is asked of it
 │   ├── RunRefused           an ingest run stopped before it touched the index
+│   ├── StorageFull          the disk has no room left for what is to be written
 │   ├── BackupError          a backup is damaged, or does not fit where it is to be restored
 │   └── DatasetError         a data set for measuring is missing or broken
 └── TransientError           the same call may succeed later; only these are retried
@@ -58,6 +59,10 @@ class UnreadableFile(TerminalError):
         where = f"{source_file}:{line}" if line else source_file
         super().__init__(f"{where}: {reason}")
 
+    def __reduce__(self) -> tuple[type[UnreadableFile], tuple[str, str, int | None]]:
+        """So that it comes back whole from a worker in another process."""
+        return type(self), (self.source_file, self.reason, self.line)
+
 
 class ModelFileError(TerminalError):
     """A model file is missing or is not the file askbook was measured with."""
@@ -73,6 +78,10 @@ class IndexFault(TerminalError):
 
 class RunRefused(TerminalError):
     """An ingest run stopped before it touched the index."""
+
+
+class StorageFull(TerminalError):
+    """The disk has no room left; somebody must make some."""
 
 
 class BackupError(TerminalError):

@@ -139,5 +139,8 @@ class VectorIndex(Searchable, Protocol):
     def versions(self) -> list[IndexVersion]:
         """Every version that readers could be sent to, newest first."""
 
+    def problem(self) -> str | None:
+        """Why readers do not see the published version, if they do not."""
+
     def rollback(self, name: str | None = None) -> str:
         """Send readers back to `name`, or to the version before the current one."""

@@ -52,6 +52,13 @@ class Settings(BaseSettings):
         None, description="Prefect server; unset: the one of `askbook up`, else an ephemeral one."
     )
 
+    dask_address: str | None = Field(
+        None,
+        pattern=r"^(local|[a-z]+://.+)$",
+        description="Dask scheduler that chunks and embeds (tcp://host:8786), or local; "
+        "unset: threads.",
+    )
+
     embedder: str = Field("minilm", description="minilm, hashing, cohere, openai or fastembed.")
     fastembed_model: str = Field(
         "BAAI/bge-small-en-v1.5", description="Model of the fastembed embedder."
@@ -178,6 +185,10 @@ class Settings(BaseSettings):
     log_questions: bool = Field(
         default=False, description="Write readers' questions to the log (true), or never (false)."
     )
+
+    def anchored(self) -> Settings:
+        """The same, for processes that work in other folders."""
+        return self.model_copy(update={"home": self.home.resolve()})
 
     @property
     def max_file_bytes(self) -> int:

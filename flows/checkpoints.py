@@ -12,19 +12,34 @@ found again by the run that does the same work. Any location that fsspec knows w
 
 from __future__ import annotations
 
+import errno
+import logging
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from askbook.errors import RunRefused
+from askbook.errors import RunRefused, StorageFull
 
 SCHEMA_VERSION = b"1"
 _MARK = b"askbook_schema"
 _COMPLETE = "COMPLETE"
+_log = logging.getLogger("askbook.checkpoints")
+
+
+class DamagedPart(RunRefused):
+    """A part was cut short, altered, or written by another version of askbook."""
+
+
+def _cannot_write(path: str, error: OSError) -> StorageFull | RunRefused:
+    told = f"The checkpoint {path} cannot be written: {error.strerror or error}."
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StorageFull(f"{told} Free some room and run again: what was embedded is kept.")
+    return RunRefused(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +55,50 @@ class Checkpoints:
         aside = f"{root}/{part}.{uuid.uuid4().hex[:8]}.tmp"
         files.makedirs(root, exist_ok=True)
         stamped = table.replace_schema_metadata({_MARK: SCHEMA_VERSION})
-        with files.open(aside, "wb") as handle:
-            pq.write_table(stamped, handle, compression="zstd")
-        files.mv(aside, path)
+        try:
+            with files.open(aside, "wb") as handle:
+                pq.write_table(stamped, handle, compression="zstd", write_page_checksum=True)
+            files.mv(aside, path)
+        except OSError as error:
+            with suppress(OSError):
+                files.rm(aside)
+            raise _cannot_write(path, error) from error
 
     def read(self, part: str, columns: list[str] | None = None) -> pa.Table:
-        """A whole part, or some of its columns."""
+        """A whole part, or some of its columns; raises `DamagedPart` where it cannot be used."""
         files, root = self._open()
         with files.open(f"{root}/{part}.parquet", "rb") as handle:
             try:
-                table = pq.read_table(handle, columns=columns)
+                table = pq.read_table(handle, columns=columns, page_checksum_verification=True)
             except (pa.ArrowException, OSError) as error:
-                raise RunRefused(
+                raise DamagedPart(
                     f"The checkpoint {root}/{part}.parquet is damaged ({error}). "
-                    f"Remove the folder {root} and run again."
+                    "Run again: it is made anew."
                 ) from error
         if (table.schema.metadata or {}).get(_MARK) != SCHEMA_VERSION:
-            raise RunRefused(
+            raise DamagedPart(
                 f"The checkpoint {root}/{part}.parquet was written by another version of askbook. "
-                f"Remove the folder {root} and run again."
+                "Run again: it is made anew."
             )
         return table
+
+    def usable_parts(self, prefix: str) -> list[str]:
+        """Names of the parts that begin so and can be read to the end; the others are removed.
+
+        For parts that an earlier run left: what is damaged is made again.
+        """
+        usable = []
+        for part in self.parts(prefix):
+            try:
+                self.read(part)
+            except DamagedPart as error:
+                _log.warning("%s", error)
+                files, root = self._open()
+                with suppress(FileNotFoundError):  # another shard may have come first
+                    files.rm(f"{root}/{part}.parquet")
+            else:
+                usable.append(part)
+        return usable
 
     def parts(self, prefix: str) -> list[str]:
         """Names of the finished parts that begin so, sorted."""

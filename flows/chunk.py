@@ -21,7 +21,7 @@ from flows.tables import CHUNKS, lessons_from_table
 def chunk(spec: RunSpec, checkpoints: Checkpoints, shard: str) -> str:
     """Write the chunks of one shard's lessons; returns the part's name. A finished part is kept."""
     part = f"chunks-{shard}"
-    if part not in checkpoints.parts(part):
+    if part not in checkpoints.usable_parts(part):
         lessons = lessons_from_table(checkpoints.read(f"files-{shard}"))
         records = []
         for lesson in lessons:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pyarrow as pa
 
 from askbook.book.tokens import count_tokens
-from askbook.errors import RunRefused
 from askbook.models import ChunkFilter
 from askbook.ports import Vectors
 from askbook.providers.batching import embed_in_batches
@@ -69,7 +67,8 @@ class _Sink:
         self._checkpoints = checkpoints
         self._prefix = f"vectors-{shard}-"
         self._schema = vectors_schema(dimensions)
-        self._parts = len(checkpoints.parts(self._prefix))
+        left = checkpoints.usable_parts(self._prefix)
+        self._next = int(left[-1].removeprefix(self._prefix)) + 1 if left else 0
 
     def cross_off(self, wanted: dict[str, str]) -> dict[str, int]:
         """Take what is already written out of `wanted`; returns how many, by origin."""
@@ -88,8 +87,8 @@ class _Sink:
         columns = [list(keys), list(vectors), [now] * len(keys), [origin] * len(keys)]
         arrays = [pa.array(c, type=f.type) for c, f in zip(columns, self._schema, strict=True)]
         table = pa.Table.from_arrays(arrays, schema=self._schema)
-        self._checkpoints.write(f"{self._prefix}{self._parts:04d}", table)
-        self._parts += 1
+        self._checkpoints.write(f"{self._prefix}{self._next:04d}", table)
+        self._next += 1
 
 
 def _reuse_from_index(spec: RunSpec, wanted: dict[str, str], sink: _Sink) -> int:
@@ -110,12 +109,11 @@ def _reuse_from_unfinished(checkpoints: Checkpoints, wanted: dict[str, str], sin
     for run in checkpoints.siblings() if wanted else ():
         if run.is_complete:
             continue
-        with suppress(RunRefused):  # damaged, or of another version of askbook: it cannot help
-            for part in run.parts("vectors-"):
-                keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
-                if not wanted.keys().isdisjoint(keys):
-                    rows = rows_of(run.read(part), ["embedded_hash", "vector"])
-                    found |= {key: vector for key, vector in rows if key in wanted}
+        for part in run.usable_parts("vectors-"):
+            keys = run.read(part, ["embedded_hash"])["embedded_hash"].to_pylist()
+            if not wanted.keys().isdisjoint(keys):
+                rows = rows_of(run.read(part), ["embedded_hash", "vector"])
+                found |= {key: vector for key, vector in rows if key in wanted}
     return _take(found, wanted, sink)
 
 

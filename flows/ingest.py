@@ -16,7 +16,6 @@ from typing import Any  # the report is JSON
 import pyarrow as pa
 from prefect import flow, get_run_logger, task, unmapped
 from prefect.futures import PrefectFutureList, wait
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from askbook.models import Mode
 from askbook.ports import IndexDraft
@@ -33,6 +32,7 @@ from flows.promotion import judge, require
 from flows.record import record, settle
 from flows.run import Report, RunSpec, job
 from flows.upsert import Published, upsert
+from flows.workers import workers
 
 _REFRESH_SECONDS = 1.0  # between two looks at the progress
 
@@ -102,11 +102,7 @@ def record_run(spec: RunSpec, checkpoints: Checkpoints, parts: list[str], report
     record(spec, checkpoints, parts, report)
 
 
-@flow(
-    name="ingest",
-    flow_run_name="{book_id}-{mode}",
-    task_runner=ThreadPoolTaskRunner(max_workers=2),  # type: ignore[arg-type]
-)
+@flow(name="ingest", flow_run_name="{book_id}-{mode}")
 def ingest(
     book_dir: str, book_id: str, mode: Mode = Mode.INCREMENTAL, *, force: bool = False
 ) -> dict[str, Any]:
@@ -118,7 +114,7 @@ def ingest(
         mode: incremental (what changed), full (every file again) or recreate (build it anew).
         force: Go on although more files vanished than the guard allows, or a new index is worse.
     """
-    spec = RunSpec(load_settings(), Path(book_dir), book_id, mode, force)
+    spec = RunSpec(load_settings().anchored(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read
     gates: list[GateResult] = []
     with job(spec) as report, artifacts.shown(spec, report, gates) as shown:
@@ -148,14 +144,16 @@ def _index(
 ) -> None:
     """Chunk, embed, publish and record the planned files."""
     checkpoints = planned.checkpoints
-    with report.timed("chunk"):
-        progress.expect(progress.CUT, planned.to_index)
-        cut = chunk_shard.map(unmapped(spec), unmapped(checkpoints), list(planned.shards))
-        parts = _collect(cut, gates, shown)
-    with report.timed("embed"):
-        progress.expect(progress.EMBEDDED, sum(seen.checked for _, seen in cut.result()))
-        made = embed_shard.map(unmapped(spec), unmapped(checkpoints), parts)
-        counts = _collect(made, gates, shown)
+    same = {"spec": unmapped(spec), "checkpoints": unmapped(checkpoints)}
+    with workers(spec.settings) as runner:
+        with report.timed("chunk"):
+            progress.expect(progress.CUT, planned.to_index)
+            cut = runner.map(chunk_shard, {**same, "shard": list(planned.shards)})
+            parts = _collect(cut, gates, shown)
+        with report.timed("embed"):
+            progress.expect(progress.EMBEDDED, sum(seen.checked for _, seen in cut.result()))
+            made = runner.map(embed_shard, {**same, "part": parts})
+            counts = _collect(made, gates, shown)
     with report.timed("upsert"):
         published, seen = publish(spec, checkpoints, parts, report.job_id)
         gates.append(seen)

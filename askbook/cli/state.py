@@ -18,9 +18,9 @@ def status(*, as_json: bool) -> None:
     with parts.database.begin() as connection:
         books = documents.books(connection)
         recent = jobs.recent(connection, limit=5)
-    versions = parts.index.versions()
+    versions, damage = parts.index.versions(), parts.index.problem()
     if as_json:
-        print_json({"books": books, "versions": versions, "jobs": recent})
+        print_json({"books": books, "versions": versions, "problem": damage, "jobs": recent})
         return
     for book in books:
         click.echo(f"{book.book_id}: {book.total_chunks} chunks, from {book.book_dir}")
@@ -33,6 +33,8 @@ def status(*, as_json: bool) -> None:
     for job in recent:
         problem = f"  {job.error_message}" if job.error_message else ""
         click.echo(f"  job {job.job_id}  {job.book_id}  {job.mode}  {job.status}{problem}")
+    if damage:
+        click.echo(f"! {damage}")
     if not books:
         click.echo("Nothing is indexed yet. Run `askbook ingest BOOK_DIR`.")
 

@@ -6,10 +6,11 @@ open one. Opening rewrites a few files with the same bytes; nothing else ever to
 
 from __future__ import annotations
 
+import logging
 import shutil
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import numpy as np
 import qdrant_edge as engine
 
 from askbook.errors import IndexFault
-from askbook.index import schema
+from askbook.index import integrity, schema, space
 from askbook.index.compatible import check_model
 from askbook.index.filters import Vocabulary, to_engine
 from askbook.index.versions import VersionFolder
@@ -32,6 +33,7 @@ WORDS = Vocabulary(
     range=engine.RangeFloat,
 )
 _EVERYTHING = ChunkFilter()
+_log = logging.getLogger("askbook.index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class EdgeIndex:
         self._bm25 = engine.Bm25()
         self._opened: _Opened | None = None
         self._seen: tuple[int, int] | None = None
+        self._problem: str | None = None
         self._opening = threading.Lock()
 
     def search(
@@ -103,7 +106,19 @@ class EdgeIndex:
 
     def versions(self) -> list[IndexVersion]:
         """Every version kept, newest first."""
-        return [self._folder.describe(name) for name in reversed(self._folder.names())]
+        kept = []
+        for name in reversed(self._folder.names()):
+            with suppress(IndexFault):  # nobody can be sent there; `problem` tells of it
+                kept.append(self._folder.describe(name))
+        return kept
+
+    def problem(self) -> str | None:
+        """Why readers do not see the published version, if they do not."""
+        try:
+            self._shard()
+        except IndexFault as error:
+            return str(error)
+        return self._problem
 
     def rollback(self, name: str | None = None) -> str:
         """Send readers back to `name`, or to the version before the current one."""
@@ -154,7 +169,12 @@ class EdgeIndex:
             return None
         if without_book is not None and set(self.facets("book_id", _EVERYTHING)) <= {without_book}:
             return None
+        if damage := self._folder.damage(name):  # a copy would be taken for whole
+            raise IndexFault(_told(name, damage))
         check_model(self._folder.describe(name), embedding_model, dimensions)
+        space.require(
+            self._folder.root, integrity.allocated(self._folder.path(name)), "a copy of the index"
+        )
         return name
 
     def _shard(self) -> engine.EdgeShard | None:
@@ -168,18 +188,36 @@ class EdgeIndex:
     def _reopen(self, seen: tuple[int, int] | None) -> None:
         for _ in range(10):  # a version may be pruned between reading its name and opening it
             name = self._folder.current()
+            self._problem = None
             if name is None:
                 self._opened = None
             elif self._opened is None or self._opened.name != name:
                 try:
-                    shard = engine.EdgeShard.load(str(self._folder.path(name)))
-                except Exception as error:  # the engine raises bare Exceptions
+                    self._opened = self._load(name)
+                except IndexFault as error:
                     if self._folder.current() != name:
                         continue
-                    raise IndexFault(f"Index version {name} cannot be opened: {error}") from error
-                self._opened = _Opened(name, shard)
+                    self._opened = self._opened or self._load_older(name, error)
+                    self._problem = f"{error} Readers are served {self._opened.name}."
+                    _log.error("%s", self._problem)
             self._seen = seen
             return
+
+    def _load(self, name: str) -> _Opened:
+        """Check a version to the last byte and open it."""
+        if damage := self._folder.damage(name):
+            raise IndexFault(_told(name, damage))
+        try:
+            return _Opened(name, engine.EdgeShard.load(str(self._folder.path(name))))
+        except Exception as error:  # the engine raises bare Exceptions
+            raise IndexFault(_told(name, str(error))) from error
+
+    def _load_older(self, name: str, fault: IndexFault) -> _Opened:
+        """The newest whole version before a damaged one; the fault itself where there is none."""
+        for older in reversed([each for each in self._folder.names() if each < name]):
+            with suppress(IndexFault):
+                return self._load(older)
+        raise fault
 
 
 class EdgeDraft:
@@ -210,10 +248,10 @@ class EdgeDraft:
         for point in points:
             batch.append(self._point(point))
             if len(batch) == schema.UPSERT_BATCH:
-                self._open.update(engine.UpdateOperation.upsert_points(batch))
+                self._write(batch)
                 batch = []
         if batch:
-            self._open.update(engine.UpdateOperation.upsert_points(batch))
+            self._write(batch)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove points; ids that do not exist are no error."""
@@ -241,6 +279,7 @@ class EdgeDraft:
 
     def publish(self) -> str:
         """Flush, close, rename, swing CURRENT; returns the version's name."""
+        space.require(self._path, integrity.allocated(self._path), "putting the index in order")
         self._open.optimize()
         points = _count(self._open, _EVERYTHING)
         self._open.flush()
@@ -259,6 +298,10 @@ class EdgeDraft:
         if self._shard is not None:
             self._shard.close()
             self._shard = None
+
+    def _write(self, batch: list[engine.Point]) -> None:
+        space.require(self._path, 0, "adding chunks")
+        self._open.update(engine.UpdateOperation.upsert_points(batch))
 
     @property
     def _open(self) -> engine.EdgeShard:
@@ -279,6 +322,13 @@ class EdgeDraft:
         )
         vectors: dict[str, engine.NamedVector] = {schema.DENSE: point.vector, schema.SPARSE: sparse}
         return engine.Point(point.id, vectors, dict(point.payload))
+
+
+def _told(name: str, damage: str) -> str:
+    return (
+        f"Index version {name} is damaged: {damage}. `askbook rollback` goes back to the version "
+        "before it, `askbook ingest` then brings newer files in again; or restore a backup."
+    )
 
 
 def _create(path: Path, dimensions: int) -> engine.EdgeShard:

@@ -111,6 +111,10 @@ class ServerIndex:
         current = self._current()
         return [self._describe(name, current) for name in reversed(self._names())]
 
+    def problem(self) -> str | None:
+        """Why readers do not see the published version: the server sees to that itself."""
+        return None
+
     def rollback(self, name: str | None = None) -> str:
         """Point the alias back to `name`, or to the collection before the current one."""
         names, current = self._names(), self._current() or ""

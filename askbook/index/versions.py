@@ -19,8 +19,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any  # version.json
 
 from askbook.errors import IndexFault
+from askbook.index import integrity
 from askbook.models import IndexVersion
 
 _FICLONE = 0x40049409  # ioctl: share the blocks of another file (btrfs, xfs, …)
@@ -57,11 +59,11 @@ class VersionFolder:
         """All versions, oldest first."""
         if not self._versions.is_dir():
             return []
-        return sorted(p.name for p in self._versions.iterdir() if (p / "version.json").is_file())
+        return sorted(p.name for p in self._versions.iterdir() if (p / integrity.FACTS).is_file())
 
     def describe(self, name: str) -> IndexVersion:
         """What `version.json` says."""
-        facts = json.loads((self.path(name) / "version.json").read_text(encoding="utf-8"))
+        facts = self._facts(name)
         return IndexVersion(
             name=name,
             created_at=datetime.fromisoformat(facts["created_at"]),
@@ -70,6 +72,20 @@ class VersionFolder:
             embedding_model=facts["embedding_model"],
             dimensions=facts["dimensions"],
         )
+
+    def damage(self, name: str) -> str | None:
+        """What is not as it was published; None where every byte is."""
+        try:
+            return integrity.damage(self.path(name), self._facts(name).get("sha256", {}))
+        except IndexFault as error:
+            return str(error)
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        try:
+            facts = json.loads((self.path(name) / integrity.FACTS).read_text(encoding="utf-8"))
+            return dict(facts)
+        except (OSError, ValueError, TypeError) as error:
+            raise IndexFault(f"{integrity.FACTS} of {name} cannot be read") from error
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -99,8 +115,9 @@ class VersionFolder:
             "points": points,
             "embedding_model": embedding_model,
             "dimensions": dimensions,
+            "sha256": integrity.checksums(draft),
         }
-        (draft / "version.json").write_text(json.dumps(facts), encoding="utf-8")
+        (draft / integrity.FACTS).write_text(json.dumps(facts), encoding="utf-8")
         sync_tree(draft)
         self._versions.mkdir(exist_ok=True)
         draft.rename(self.path(name))
@@ -135,7 +152,7 @@ def copy_tree(source: Path, target: Path) -> None:
     """
     target.mkdir()
     for entry in source.iterdir():
-        if entry.name.startswith(".") or entry.name == "version.json":
+        if entry.name.startswith(".") or entry.name == integrity.FACTS:
             continue  # a reader's half-written temporary file; the draft gets its own facts
         if entry.is_dir():
             copy_tree(entry, target / entry.name)

@@ -2,6 +2,7 @@
 
 KILL_AT=flows.embed:embed:after               end this process, as `kill -9` would
 STOP_POSTGRES_AT=flows.record:record:before   stop the embedded PostgreSQL, as a crash would
+NO_MEMORY_AT=flows.upsert:upsert:before       from here on the kernel gives this process no more
 
 The place is module:function:before or :after; a number behind it waits for that call.
 """
@@ -11,6 +12,7 @@ import importlib.abc
 import importlib.util
 import itertools
 import os
+import resource
 import signal
 import sys
 import time
@@ -27,6 +29,11 @@ def _stop_postgres():
     os.kill(postmaster, signal.SIGQUIT)  # what `pg_ctl stop -m immediate` sends
     while _is_alive(postmaster):
         time.sleep(0.01)
+
+
+def _no_more_memory():
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 4_000_000, resource.RLIM_INFINITY))
 
 
 def _is_alive(pid):
@@ -75,6 +82,11 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-for variable, disaster in (("KILL_AT", _die), ("STOP_POSTGRES_AT", _stop_postgres)):
+DISASTERS = {
+    "KILL_AT": _die,
+    "STOP_POSTGRES_AT": _stop_postgres,
+    "NO_MEMORY_AT": _no_more_memory,
+}
+for variable, disaster in DISASTERS.items():
     if variable in os.environ:
         sys.meta_path.insert(0, _Finder(disaster, *os.environ[variable].split(":")))
