@@ -116,7 +116,7 @@ def test_a_damaged_version_is_told_of_everywhere(library, processes):
     assert "! Index version v000002 is damaged" in status.stdout
     with TestClient(create_app(load_settings())) as client:
         ready = client.get("/ready").json()
-    assert "v000002 is damaged" in ready["index_problem"]
+    assert "v000002 is damaged" in ready["dependencies"]["index"]["detail"]
     library.parts.__dict__.pop("index")
     assert not any("number 1," in text for text in library.texts)  # v000001 is served
     refused = processes.run("ingest", library.book, "--mode", "full")
