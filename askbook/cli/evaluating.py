@@ -254,9 +254,9 @@ def _write(report: Path, runs: Sequence[Run]) -> None:
 
 def _read_book(folder: Path) -> Book:
     """The lessons of a book's folder, as ingesting finds them."""
+    from askbook.book.walk import Globs
     from evaluation.answering import Book
     from flows.discover import discover
-    from flows.walk import Globs
 
     settings = settings_with()
     is_default = folder.resolve() == settings.book_dir.resolve()
