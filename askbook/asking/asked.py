@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from askbook.asking.evidence import dimension_of, prepare, quantities, stem, written
+from askbook.asking.quantities import dimension_of, quantities
+from askbook.asking.words import prepare, stem, written
 
 _NAME: Final = re.compile(r"[^\W_]+(?:[-_./][^\W_]+)*")
 _IS_NAMED: Final = re.compile(r"[A-Z0-9_]")

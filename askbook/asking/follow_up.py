@@ -9,7 +9,7 @@ from typing import Final
 
 import anyio
 
-from askbook.asking.evidence import prepare
+from askbook.asking.words import prepare
 from askbook.errors import AskbookError
 from askbook.models import Message, Prompt, Usage
 from askbook.ports import Writer

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from askbook.asking.evidence import prepare
 from askbook.asking.stream import markers, without_markers
 from askbook.asking.support import Support, score_sentences
+from askbook.asking.words import prepare
 from askbook.models import Source
 from askbook.ports import Embedder
 

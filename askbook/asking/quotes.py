@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from askbook.asking.evidence import prepare, unlinked
+from askbook.asking.words import prepare, unlinked
 from askbook.book.sentences import sentence_starts
 from askbook.models import Source
 from askbook.ports import Embedder, Vectors

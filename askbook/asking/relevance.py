@@ -13,9 +13,9 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from askbook.asking.asked import answer_test, focus_of, names_in
-from askbook.asking.evidence import Text, prepare
 from askbook.asking.quotes import rank_quotes
 from askbook.asking.support import places_of
+from askbook.asking.words import Text, prepare
 from askbook.models import Hit, Source
 from askbook.ports import Embedder
 

@@ -17,16 +17,10 @@ from typing import Final
 
 import numpy as np
 
-from askbook.asking import evidence
-from askbook.asking.evidence import (
-    CLOSERS,
-    EMPHASIS,
-    Features,
-    Text,
-    normal,
-    prepare,
-    unlinked,
-)
+from askbook.asking.evidence import Features, features, rank, unfaithful_quote
+from askbook.asking.quantities import wrong_number
+from askbook.asking.signs import contradicted
+from askbook.asking.words import CLOSERS, EMPHASIS, Text, normal, prepare, unlinked
 from askbook.book.sentences import sentence_starts
 from askbook.ports import Embedder, Vectors
 
@@ -151,11 +145,11 @@ def examine(text: str, passages: Sequence[str]) -> Case:
     sentence = prepare(text)
     texts = [prepare(passage) for passage in passages]
     places = [place for passage in passages for place in places_of(passage)]
-    ranked = evidence.rank(sentence, places)
+    ranked = rank(sentence, places)
     passed = any(is_verbatim(text, passage) for passage in passages)
     return Case(
         sentence,
-        evidence.features(sentence, texts, ranked[0] if ranked else None),
+        features(sentence, texts, ranked[0] if ranked else None),
         tuple(ranked[:SHORTLIST]),
         passed,
         None if passed else _fault(sentence, passages, places),
@@ -165,11 +159,11 @@ def examine(text: str, passages: Sequence[str]) -> Case:
 def _fault(sentence: Text, passages: Sequence[str], places: Sequence[Text]) -> str | None:
     if not passages:
         return "names no source"
-    if quote := evidence.unfaithful_quote(sentence.raw, passages):
+    if quote := unfaithful_quote(sentence.raw, passages):
         return f"{quote} is not so in the source it names"
-    if wrong := evidence.wrong_number(sentence.raw, passages):
+    if wrong := wrong_number(sentence.raw, passages):
         return wrong
-    if evidence.contradicted(sentence, places):
+    if contradicted(sentence, places):
         return "the source it names says the opposite"
     return None
 

@@ -4,19 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askbook.asking.evidence import (
-    contradicted,
-    features,
-    names_in,
-    prepare,
-    quantities,
-    rank,
-    recall,
-    stem,
-    unfaithful_quote,
-    wrong_number,
-)
+from askbook.asking.evidence import features, names_in, rank, unfaithful_quote
+from askbook.asking.quantities import quantities, wrong_number
+from askbook.asking.signs import contradicted
 from askbook.asking.support import is_verbatim, places_of, sentences_of
+from askbook.asking.words import prepare, recall, stem
 
 WORDS = st.sampled_from(["robot", "moves", "its", "arm", "by", "torque", "Nav2", "10", "ms"])
 SENTENCE = st.lists(WORDS, min_size=3, max_size=12).map(
