@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from askbook.cli.options import (
     print_json,
     settings_with,
 )
-from askbook.errors import WrongUse
+from askbook.errors import AskbookError, WrongUse
 from askbook.models import Answer, ChunkFilter, Citation, Question, Released
 from askbook.wiring import Parts
 
@@ -109,18 +109,19 @@ async def _answer(parts: Parts, question: Question, *, is_shown: bool) -> Answer
                 continue
             if is_shown:
                 click.echo("" if has_begun else event.answer)
-                _show_places(event, parts.settings.book_dir)
+                _show_places(event, parts, question.where.book_id)
             return event
     raise AssertionError  # a stream always ends with its answer
 
 
-def show_answer(answer: Answer, book_dir: Path) -> None:
+def show_answer(answer: Answer, parts: Parts, book_id: str) -> None:
     """The answer and its numbered citations, for a terminal."""
     click.echo(answer.answer)
-    _show_places(answer, book_dir)
+    _show_places(answer, parts, book_id)
 
 
-def _show_places(answer: Answer, book_dir: Path) -> None:
+def _show_places(answer: Answer, parts: Parts, book_id: str | None) -> None:
+    book_dir = _folder_of(parts, book_id) if answer.citations else parts.settings.book_dir
     for number, citation in enumerate(answer.citations, start=1):
         click.echo(f"  [{number}] {_place(citation, book_dir)}")
     for note in answer.notes:
@@ -128,6 +129,16 @@ def _show_places(answer: Answer, book_dir: Path) -> None:
     if answer.withheld:
         count = len(answer.withheld)
         click.secho(f"{count} unsupported sentence{'s' * (count > 1)} withheld.", dim=True)
+
+
+def _folder_of(parts: Parts, book_id: str | None) -> Path:
+    """Where the book was ingested from; the default folder where PostgreSQL cannot say."""
+    from askbook.store import documents
+
+    with suppress(AskbookError), parts.database.begin() as connection:
+        known = {book.book_id: Path(book.book_dir) for book in documents.books(connection)}
+        return known.get(book_id or "", parts.settings.book_dir)
+    return parts.settings.book_dir
 
 
 def _place(citation: Citation, book_dir: Path) -> str:

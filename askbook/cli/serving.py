@@ -66,5 +66,5 @@ def _ask_once(settings: Settings, question: str) -> None:
     parts = Parts(settings)
     asked = Question(question, ChunkFilter(book_id=settings.book_id))
     click.secho(f"\n{question}", bold=True)
-    show_answer(anyio.run(parts.asking.ask, asked), settings.book_dir)
+    show_answer(anyio.run(parts.asking.ask, asked), parts, settings.book_id)
     click.echo()
