@@ -42,11 +42,13 @@ class FusedIndex(EdgeIndex):
         shard = self._shard()
         if shard is None or self._fusion == "dbsf":
             return super().search(vector, text, where, limit, prefetch)
-        request = self._request(vector, text, where, limit, prefetch)
-        return [
+        # The engine orders equal scores as it likes, and ranks alone give many: all are fetched.
+        request = self._request(vector, text, where, 2 * prefetch, prefetch)
+        found = [
             Hit(str(point.id), point.score, _cosine(point.vector, vector), point.payload or {})
             for point in shard.query(request)
         ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def _request(
         self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int

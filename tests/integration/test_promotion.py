@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from running import ROOT
@@ -78,3 +79,16 @@ def test_a_rebuild_that_lost_a_lesson_is_not_promoted_and_force_promotes_it(judg
     assert judged.version != version
     assert not judged.parts.index.count(ChunkFilter(book_id="book", source_file=QOS))
     assert artifact("promotion").description.startswith("promoted by force")
+
+
+def test_the_nightly_evaluation_asks_the_live_index_and_shows_its_figures(judged):
+    from flows.maintain import evaluate
+
+    judged.ingest()
+    found = evaluate(book_dir=str(judged.book), book_id="book")
+    assert found["condition"]["live"] is True
+    assert found["nDCG@10"] > 0.5
+    shown = artifact("evaluation")
+    assert f"on {found['queries']} questions" in shown.description
+    page = shown.description.rpartition("page: ")[2]
+    assert "<svg" in Path(page).read_text("utf-8")
