@@ -63,6 +63,7 @@ bench: bench-chunking bench-ingest bench-asking
 
 bench-chunking: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+	@$(BIN)/askbook ingest >/dev/null && $(BIN)/python -m evaluation.speed.api
 
 # What asking adds to the embedder and the index. The sample book is ingested aside.
 bench-asking: export ASKBOOK_HOME = data/runtime/benchmarks/asking
