@@ -6,7 +6,7 @@ const CSS = `
   --accent: var(--ask-accent, #0a6558); --on-accent: #fff; --paper: #fff; --soft: #f4f3ef; --ink: #1c2321; --faint: #5b6462;
   --line: #dcdad3; --mine: #e6f0ed; --warn: #8a4b00; --warn-soft: #fdf3e1; --shadow: 0 12px 40px rgb(20 30 28 / .22), 0 2px 6px rgb(20 30 28 / .12);
   --code-comment: #6a6f6d; --code-string: #8a3b12; --code-word: #7a2b8f; --code-number: #0a5a94; --code-name: #0a6558;
-  color-scheme: light; font: 15px/1.55 var(--ask-font, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif); color: var(--ink);
+  color-scheme: light; font: 15px/1.55 var(--ask-font, Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif); color: var(--ink);
 }
 @media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { --accent: var(--ask-accent-dark, #63cdb9); --on-accent: #06231e; --paper: #191e1d; --soft: #222927; --ink: #e7ebe9; --faint: #a3adaa;
   --line: #37403d; --mine: #20332f; --warn: #f0b866; --warn-soft: #33291a; --shadow: 0 12px 40px rgb(0 0 0 / .6); color-scheme: dark;
@@ -84,16 +84,17 @@ button.chip:hover, .chip[aria-expanded="true"] { background: var(--accent); colo
 .writing i:nth-child(2) { animation-delay: .18s; } .writing i:nth-child(3) { animation-delay: .36s; }
 @keyframes breathe { 0%, 70%, 100% { opacity: .25; } 35% { opacity: 1; } }
 .notice { margin: 0; padding: .6rem 1.1rem; background: var(--warn-soft); color: var(--warn); font-size: 13.5px; font-variant-numeric: tabular-nums; }
-form { padding: .7rem .8rem .6rem; border-top: 1px solid var(--line); }
+form { padding: .7rem .8rem .8rem; border-top: 1px solid var(--line); }
 .line { display: flex; align-items: flex-end; gap: .5rem; padding: .3rem .35rem .3rem .8rem; border: 1px solid var(--faint); border-radius: 14px; background: var(--paper); }
 .line:focus-within { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent); }
-textarea { flex: 1; min-width: 0; max-height: 9rem; padding: .32em 0; border: 0; background: none; outline: 0; resize: none; field-sizing: content; }
+textarea { flex: 1; min-width: 0; max-height: 9rem; padding: .32em 0; border: 0; background: none; outline: 0; resize: none; field-sizing: content; } textarea:focus-visible { outline: 0; }
 textarea::placeholder { color: var(--faint); opacity: 1; }
 .send { display: grid; place-items: center; flex: none; width: 2.1rem; height: 2.1rem; padding: 0; border: 0; border-radius: 10px; background: var(--accent); color: var(--on-accent); }
-.hint { margin: .3rem .3rem 0; min-height: 1.2em; font-size: 12px; line-height: 1.2; color: var(--faint); }
+.hint:empty { display: none; }
+.hint { margin: .4rem .3rem 0; font-size: 12px; line-height: 1.2; color: var(--faint); }
 .selected { display: flex; gap: .5rem; align-items: flex-start; margin-bottom: .5rem; padding: .4rem .3rem .4rem .7rem; border-radius: 10px; background: var(--mine); font-size: 13px; }
 .selected > .icon { margin-top: .5em; color: var(--accent); } .selected q { flex: 1; quotes: none; max-height: 4.7em; overflow: auto; padding: .3em 0; } .selected .quiet { width: 1.9rem; height: 1.9rem; }
-@media (max-width: 40rem) { .panel { inset: 0; width: 100vw; height: 100vh; height: 100dvh; border: 0; border-radius: 0; } .launcher { inset-block-end: 1rem; inset-inline-end: 1rem; } textarea { font-size: 16px; } }
+@media (max-width: 40rem) { .panel { inset: 0; width: 100vw; height: 100vh; height: 100dvh; border: 0; border-radius: 0; } .launcher { inset-block-end: 1rem; inset-inline-end: 1rem; padding: .9em; font-size: 17px; } .launcher span { display: none; } textarea { font-size: 16px; } }
 @media (prefers-reduced-motion: reduce) { .writing i { animation: none; opacity: .7; } }
 @media print { .launcher, .panel, .pick { display: none; } }
 `;

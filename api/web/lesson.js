@@ -84,6 +84,8 @@ function quotedParts(parts, quote) {
     const [from] = found.get(part) ?? [at];
     found.set(part, [from, at + 1]);
   }
+  const [last, range] = [...found].at(-1);
+  range[1] += last.node.data.slice(range[1], last.to).match(/^[.!?;:,)»”"']*/)[0].length; // its full stop, too
   return found;
 }
 

@@ -11,6 +11,8 @@ const PUNCTUATION = /[!-/:-@[-`{-~\p{P}\p{S}]/u;
 const SPECIAL = /[\\`$<{!\[*_~&\n]|https?:\/\//g;
 const KEPT = new Map(Object.entries({ b: "strong", strong: "strong", i: "em", em: "em", sub: "sub", sup: "sup", kbd: "kbd", code: "html-code", mark: "mark", del: "del", s: "del", u: "u" }));
 
+const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", copy: "©", reg: "®", trade: "™", hellip: "…", mdash: "—", ndash: "–", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", laquo: "«", raquo: "»", times: "×", divide: "÷", plusmn: "±", deg: "°", micro: "µ", middot: "·", bull: "•", sect: "§", para: "¶", larr: "←", rarr: "→", uarr: "↑", darr: "↓", harr: "↔", le: "≤", ge: "≥", ne: "≠", asymp: "≈", infin: "∞", sum: "∑", radic: "√", euro: "€", pound: "£", alpha: "α", beta: "β", gamma: "γ", delta: "δ", theta: "θ", lambda: "λ", mu: "μ", pi: "π", sigma: "σ", phi: "φ", omega: "ω", check: "✓", lbrace: "{", rbrace: "}", lcub: "{", rcub: "}", lbrack: "[", rbrack: "]", ast: "*", lowbar: "_", num: "#", vert: "|", grave: "`", shy: "\u00ad", ensp: "\u2002", emsp: "\u2003", thinsp: "\u2009" }));
+
 /** Parse one stretch of inline Markdown. `page` holds link definitions and what the page allows. */
 export function parseInline(stretch, page) {
   return new Inline(stretch, page).parse(0, stretch.text.length);
@@ -177,11 +179,11 @@ class Inline {
   }
 
   entity(i, to) {
-    const found = this.s.slice(i, Math.min(to, i + 40)).match(/^&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});/);
+    const found = this.s.slice(i, Math.min(to, i + 40)).match(/^&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));/);
     if (!found) return null;
-    // An inert document: nothing in it is loaded or run, and only its text is taken.
-    const text = new DOMParser().parseFromString(found[0], "text/html").documentElement.textContent;
-    return { type: "text", from: i, to: i + found[0].length, text };
+    const code = found[1] ? parseInt(found[1], 10) : parseInt(found[2] ?? "", 16);
+    const text = found[3] ? ENTITIES.get(found[3]) : code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
+    return text === undefined ? null : { type: "text", from: i, to: i + found[0].length, text };
   }
 
   bareAddress(i, to) {

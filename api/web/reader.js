@@ -68,7 +68,7 @@ class Reader {
     $("brand").textContent = book.title;
     if (contents.dataset.book === book.book_id) return;
     contents.dataset.book = book.book_id;
-    contents.replaceChildren(element("h2", {}, element("a", { href: "#/" }, book.title)), ...book.modules.map((module) => moduleView(book, module)));
+    contents.replaceChildren(...book.modules.map((module) => moduleView(book, module)));
   }
 
   /** @param {Place} [place] */
@@ -81,7 +81,7 @@ class Reader {
     const here = place && contents.querySelector(`[data-lesson="${CSS.escape(place.lesson.parent_doc_id)}"]`);
     if (here) {
       here.setAttribute("aria-current", "page");
-      here.closest("details").open = true;
+      here.closest("details")?.setAttribute("open", "");
       keepVisible(here);
     }
     scrollTo(0, 0);
@@ -94,23 +94,43 @@ function keepVisible(link) {
   if (at.top < box.top || at.bottom > box.bottom) contents.scrollTop += at.top - box.top - box.height / 3;
 }
 
-function lessonLinks(book, lessons) {
-  return element("ul", {}, ...lessons.map((lesson) => element("li", {}, element("a", { href: addressOf({ book: book.book_id, file: lesson.source_file }), "data-lesson": lesson.parent_doc_id, dir: "auto" }, lesson.title))));
+function lessonLink(book, lesson) {
+  return element("a", { href: addressOf({ book: book.book_id, file: lesson.source_file }), "data-lesson": lesson.parent_doc_id, dir: "auto" }, lesson.title);
 }
 
-/** Chapters with their lessons; a chapter of one page needs no heading. */
+function lessonLinks(book, lessons) {
+  return element("ul", {}, ...lessons.map((lesson) => element("li", {}, lessonLink(book, lesson))));
+}
+
+/** Chapters with their lessons. The overview of a chapter is its heading. */
 function chapterViews(book, chapters) {
   return chapters.flatMap((chapter) => {
     const [first, ...others] = chapter.lessons;
     if (!others.length) return [lessonLinks(book, [first])];
-    const isOverview = first.lesson === 0 && first.title === chapter.title;
-    const words = isOverview ? element("a", { href: addressOf({ book: book.book_id, file: first.source_file }), "data-lesson": first.parent_doc_id }, chapter.title) : chapter.title;
-    return [element("h3", { dir: "auto" }, words), lessonLinks(book, isOverview ? others : chapter.lessons)];
+    const hasOverview = first.title === chapter.title;
+    const heading = hasOverview ? lessonLink(book, first) : chapter.title;
+    return [element("h3", { dir: "auto" }, heading), lessonLinks(book, hasOverview ? others : chapter.lessons)];
   });
 }
 
+/** The only page of a module, such as a book's first one; null where there are more. */
+function onlyLesson({ chapters }) {
+  return chapters.length === 1 && chapters[0].lessons.length === 1 ? chapters[0].lessons[0] : null;
+}
+
+/** The overview of a module, if its first page is one. */
+function overviewOf({ title, chapters }) {
+  const first = chapters[0]?.lessons[0];
+  return chapters.length > 1 && chapters[0].lessons.length === 1 && first.title === title ? first : null;
+}
+
 function moduleView(book, module) {
-  return element("details", { open: book.modules.length === 1 }, element("summary", { dir: "auto" }, module.title || book.title), ...chapterViews(book, module.chapters));
+  const only = onlyLesson(module);
+  if (only) return lessonLinks(book, [{ ...only, title: only.title === book.title ? "Introduction" : only.title }]);
+  const overview = overviewOf(module);
+  const first = overview ? [lessonLinks(book, [{ ...overview, title: "Overview" }])] : [];
+  const chapters = overview ? module.chapters.slice(1) : module.chapters;
+  return element("details", { open: book.modules.length === 1 }, element("summary", { dir: "auto" }, module.title || book.title), ...first, ...chapterViews(book, chapters));
 }
 
 function shelf(books) {
@@ -119,10 +139,16 @@ function shelf(books) {
 
 function bookView(book, heading) {
   const first = book.modules[0]?.chapters[0]?.lessons[0];
-  const counts = `${book.documents} lessons in ${book.modules.length} modules. Read it, search it, or ask it.`;
+  const modules = book.modules.filter((module) => onlyLesson(module)?.title !== book.title || book.modules.length === 1);
+  const counts = `${book.documents} lessons in ${modules.length === 1 ? "one module" : `${modules.length} modules`}. Read it, search it, or ask it.`;
   const begin = first ? element("a", { class: "begin", href: addressOf({ book: book.book_id, file: first.source_file }) }, "Start reading") : null;
-  const modules = book.modules.map((module) => element("li", {}, element("h2", { dir: "auto" }, module.title || book.title), ...chapterViews(book, module.chapters)));
-  return element("section", {}, element(heading, { tabindex: "-1", dir: "auto" }, book.title), element("p", { class: "quiet" }, counts), begin, element("ul", { class: "modules" }, ...modules));
+  return element("section", {}, element(heading, { tabindex: "-1", dir: "auto" }, book.title), element("p", { class: "quiet" }, counts), begin, element("ul", { class: "modules" }, ...modules.map((module) => moduleCard(book, module))));
+}
+
+function moduleCard(book, module) {
+  const overview = overviewOf(module);
+  const title = overview ? lessonLink(book, overview) : module.title || book.title;
+  return element("li", {}, element("h2", { dir: "auto" }, title), ...chapterViews(book, overview ? module.chapters.slice(1) : module.chapters));
 }
 
 function emptyShelf() {
