@@ -1,15 +1,27 @@
-"""`POST /api/ask` (seed 002): a question in, a cited answer out."""
+"""`POST /api/ask` and `/api/ask/stream` (seed 002): a question in, a cited answer out."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from litestar import post
-from litestar.datastructures import State
-from litestar.params import JSONBody
+from litestar import Response, post
+from litestar.di import NamedDependency
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.spec import Example
+from litestar.params import Body
+from litestar.response import Stream
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from api import sse
+from api.auth import Caller
+from api.errors import problems
+from api.fields import BookId, CleanText
+from api.questions import Reception
 from askbook.models import Answer, ChunkFilter, Question
+from askbook.models import Citation as Cited
+from askbook.settings import Settings
+
+_QUESTION_PROBLEMS = problems(400, 401, 413, 422, 429, 503)
 
 
 class AskRequest(BaseModel):
@@ -18,9 +30,15 @@ class AskRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=3, max_length=1000)
+        str, StringConstraints(strip_whitespace=True, min_length=3, max_length=1000), CleanText
     ] = Field(description="The reader's question, 3 to 1,000 characters.")
     top_k: int = Field(5, ge=1, le=20, description="Passages to answer from.")
+    book_id: BookId | None = Field(None, description="Which book; the server's own if left out.")
+
+    def to_question(self, default_book: str) -> Question:
+        """What the chain is asked."""
+        where = ChunkFilter(book_id=self.book_id or default_book)
+        return Question(self.question, where, self.top_k)
 
 
 class Citation(BaseModel):
@@ -34,6 +52,7 @@ class Citation(BaseModel):
     anchor: str | None = Field(description="That heading's id in the rendered page.")
     start_char_offset: int = Field(description="Start of the passage in the file, code points.")
     end_char_offset: int = Field(description="End of the passage in the file, code points.")
+    chunk_id: str = Field(description="The chunk it stands in, for /api/chunks.")
 
 
 class RAGResponse(BaseModel):
@@ -44,29 +63,93 @@ class RAGResponse(BaseModel):
     confidence: float = Field(ge=0.0, le=1.0, description="0 for refusals.")
 
 
-@post("/api/ask", status_code=200)
-async def ask(data: JSONBody[AskRequest], state: State) -> RAGResponse:
+class StreamChunk(BaseModel):
+    """One event of the stream; the last one has done = true."""
+
+    content: str = Field(description="Part of the answer; empty in the last event.")
+    done: bool = Field(default=False, description="True in the last event only.")
+    citations: list[Citation] | None = Field(None, description="Only in the last event.")
+    confidence: float | None = Field(None, description="Only in the last event.")
+    error: str | None = Field(None, description="Only in the last event, where we failed.")
+
+
+_ASKED = Body(
+    examples=[
+        Example(
+            summary="A question",
+            value={"question": "What is a topic's reliability policy?", "top_k": 5},
+        )
+    ]
+)
+
+
+@post("/api/ask", status_code=200, responses=_QUESTION_PROBLEMS)
+async def ask(
+    data: Annotated[AskRequest, _ASKED],
+    caller: NamedDependency[Caller],
+    reception: NamedDependency[Reception],
+) -> Response[RAGResponse]:
     """Answer a question from the book, with citations."""
-    where = ChunkFilter(book_id=state.settings.book_id)
-    question = Question(data.question, where, data.top_k)
-    return _response(await state.parts.asking.ask(question))
+    ticket = await reception.admit("ask", caller)
+    answer = await reception.answer(ticket, data.to_question(reception.book_id))
+    return Response(_response(answer), headers=ticket.headers)
+
+
+@post(
+    "/api/ask/stream",
+    status_code=200,
+    responses={
+        200: ResponseSpec(
+            StreamChunk, description="Server-sent events.", media_type="text/event-stream"
+        ),
+        **_QUESTION_PROBLEMS,
+    },
+)
+async def ask_stream(
+    data: Annotated[AskRequest, _ASKED],
+    caller: NamedDependency[Caller],
+    reception: NamedDependency[Reception],
+    settings: NamedDependency[Settings],
+) -> Stream:
+    """The same as server-sent events, each sentence as soon as it passed its check."""
+    ticket = await reception.admit("ask", caller)
+    events = reception.stream(ticket, data.to_question(reception.book_id))
+    return sse.respond(events, _Events(), ticket, settings.heartbeat_s)
+
+
+class _Events:
+    """Seed 002's `StreamChunk`."""
+
+    def piece(self, text: str) -> str:
+        return StreamChunk(content=text).model_dump_json(exclude_none=True)
+
+    def last(self, answer: Answer) -> str:
+        told = _response(answer)
+        return StreamChunk(
+            content="", done=True, citations=told.citations, confidence=told.confidence
+        ).model_dump_json(exclude_none=True)
+
+    def failed(self, message: str) -> str:
+        return StreamChunk(content="", done=True, error=message).model_dump_json(exclude_none=True)
 
 
 def _response(answer: Answer) -> RAGResponse:
     return RAGResponse(
         answer=answer.answer,
-        citations=[
-            Citation(
-                chapter=each.chapter_id,
-                chapter_title=each.chapter_title,
-                source_file=each.source_file,
-                excerpt=each.excerpt,
-                section=each.section,
-                anchor=each.anchor,
-                start_char_offset=each.start_char_offset,
-                end_char_offset=each.end_char_offset,
-            )
-            for each in answer.citations
-        ],
+        citations=[_citation(each) for each in answer.citations],
         confidence=answer.confidence,
+    )
+
+
+def _citation(cited: Cited) -> Citation:
+    return Citation(
+        chapter=cited.chapter_id,
+        chapter_title=cited.chapter_title,
+        source_file=cited.source_file,
+        excerpt=cited.excerpt,
+        section=cited.section,
+        anchor=cited.anchor,
+        start_char_offset=cited.start_char_offset,
+        end_char_offset=cited.end_char_offset,
+        chunk_id=cited.chunk_id,
     )

@@ -138,6 +138,41 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", description="Address the API listens on.")
     port: int = Field(8000, ge=1, le=65535, description="Port the API listens on.")
+    workers: int = Field(1, ge=1, le=256, description="Processes that answer, on the one port.")
+    shutdown_s: int = Field(
+        30, ge=0, description="Seconds that running answers get to finish when the API is stopped."
+    )
+    heartbeat_s: float = Field(
+        15.0, gt=0, description="Seconds of silence after which a stream sends a sign of life."
+    )
+    trusted_proxies: Patterns = Field(
+        (),
+        description="Addresses or networks of proxies whose X-Forwarded-For is believed, "
+        "separated by commas.",
+    )
+    cors_origins: Patterns = Field(
+        (), description="Origins of pages that may call the API, separated by commas; * for any."
+    )
+    admin_key: SecretStr | None = Field(
+        None, description="Key for ingestion and rollback over HTTP; unset: both are refused."
+    )
+    jwt_secret: SecretStr | None = Field(
+        None, description="Secret that readers' bearer tokens are signed with (HS256)."
+    )
+    jwt_jwks: str | None = Field(
+        None, description="Public keys for readers' bearer tokens: a JWKS file or https address."
+    )
+    jwt_audience: str | None = Field(None, description="Audience that bearer tokens must name.")
+    jwt_issuer: str | None = Field(None, description="Issuer that bearer tokens must name.")
+    anonymous_per_hour: int = Field(
+        10, ge=1, description="Questions an address may ask in an hour without a token."
+    )
+    authenticated_per_hour: int = Field(
+        50, ge=1, description="Questions a reader with a token may ask in an hour."
+    )
+    log_questions: bool = Field(
+        default=False, description="Write readers' questions to the log (true), or never (false)."
+    )
 
     @property
     def max_file_bytes(self) -> int:

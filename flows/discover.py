@@ -15,7 +15,7 @@ from askbook.book.locate import is_left_out, locate, resolve_collisions
 from askbook.book.source import check_size, decode
 from askbook.errors import BookError, UnreadableFile
 from askbook.models import Lesson
-from flows.walk import Globs, walk
+from askbook.book.walk import Globs, walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""PostgreSQL and the index brought back into agreement: rollback and reconcile.
+"""PostgreSQL and the index brought back into agreement.
 
 The index is the truth about what readers find. A file whose chunks are whole there is recorded
 as indexed, exactly as the index holds it; a file whose chunks are not whole is removed from both,
@@ -7,13 +7,13 @@ so that the next ingest sees it as new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from askbook.errors import RunRefused
+from askbook.books import held_still, known_books
 from askbook.index.inventory import HeldFile, files_in
-from askbook.models import ChunkFilter, Document
+from askbook.models import Document
+from askbook.rollback import restate
 from askbook.store import documents
 from askbook.wiring import Parts
 
@@ -27,23 +27,11 @@ class Finding:
     problem: str
 
 
-def rollback(parts: Parts, version: str | None = None) -> str:
-    """Send readers to an older version, and make PostgreSQL say what that version holds.
-
-    The next ingest then sees newer files as changed, as they are.
-    """
-    with _locked(parts, _known_books(parts)):
-        name = parts.index.rollback(version)
-        for book_id in sorted(_known_books(parts)):
-            _restate(parts, book_id, [held.document for held in files_in(parts.index, book_id)])
-    return name
-
-
 def reconcile(parts: Parts, book_id: str | None = None, *, repair: bool = True) -> list[Finding]:
     """Compare PostgreSQL and the index both ways; mend what differs unless told not to."""
-    books = {book_id} if book_id else _known_books(parts)
+    books = {book_id} if book_id else known_books(parts)
     findings: list[Finding] = []
-    with _locked(parts, books):
+    with held_still(parts, books):
         for each in sorted(books):
             findings += reconcile_book(parts, each, repair=repair)
     return findings
@@ -92,34 +80,4 @@ def _repair(parts: Parts, book_id: str, held: Sequence[HeldFile]) -> None:
         ) as draft:
             draft.delete([chunk for file in broken for chunk in file.document.chunk_ids])
             draft.publish()
-    _restate(parts, book_id, [file.document for file in held if not file.defect])
-
-
-def _restate(parts: Parts, book_id: str, held: Sequence[Document]) -> None:
-    """Make the documents of a book exactly these."""
-    with parts.database.begin() as connection:
-        known = documents.of_book(connection, book_id)
-        stay = {document.file_path for document in held}
-        # A page without readable text has no chunks: only PostgreSQL can know it was indexed.
-        gone = [d.file_path for d in known if d.file_path not in stay and d.chunk_count]
-        documents.forget(connection, book_id, gone)
-        documents.save(connection, held)
-        documents.update_total(connection, book_id)
-
-
-def _known_books(parts: Parts) -> set[str]:
-    with parts.database.begin() as connection:
-        recorded = {book.book_id for book in documents.books(connection)}
-    return recorded | set(parts.index.facets("book_id", ChunkFilter()))
-
-
-@contextmanager
-def _locked(parts: Parts, books: set[str]) -> Iterator[None]:
-    """No ingest of these books runs meanwhile."""
-    with ExitStack() as locks:
-        for book_id in sorted(books):
-            if not locks.enter_context(parts.database.hold_lock(f"askbook:ingest:{book_id}")):
-                raise RunRefused(
-                    f"An ingest of {book_id!r} is running. Wait for it, then try again."
-                )
-        yield
+    restate(parts, book_id, [file.document for file in held if not file.defect])

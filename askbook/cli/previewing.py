@@ -88,8 +88,8 @@ def _cut_file(path: Path, book_id: str, settings: Settings) -> _Cut:
 def _cut_folder(
     folder: Path, book_id: str, settings: Settings, summary: _Summary
 ) -> Iterator[_Cut]:
+    from askbook.book.walk import Globs
     from flows.discover import discover
-    from flows.walk import Globs
 
     globs = Globs(settings.include, settings.exclude)
     survey = discover(folder, book_id, globs=globs, max_bytes=settings.max_file_bytes)

@@ -17,11 +17,20 @@ from askbook.wiring import Parts
 @click.command()
 @click.option("--host", help="Address to listen on [default: ASKBOOK_HOST, 127.0.0.1].")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port [default: ASKBOOK_PORT, 8000].")
+@click.option(
+    "--workers", type=click.IntRange(1, 256), help="Processes [default: ASKBOOK_WORKERS, 1]."
+)
 @book_id_option
 @click.option("--ask", "question", help="Ask this first and print the answer.")
-def serve(host: str | None, port: int | None, book_id: str | None, question: str | None) -> None:
+def serve(
+    host: str | None,
+    port: int | None,
+    workers: int | None,
+    book_id: str | None,
+    question: str | None,
+) -> None:
     """Start the API and the page to ask from."""
-    settings = settings_with(host=host, port=port)
+    settings = settings_with(host=host, port=port, workers=workers)
     check_port(settings.host, settings.port)
     parts = Parts(settings)
     if book_id or parts.index.count(ChunkFilter()):
@@ -33,7 +42,9 @@ def serve(host: str | None, port: int | None, book_id: str | None, question: str
     if question is not None:
         _ask_once(settings, question)
     click.echo(f"Open http://{settings.host}:{settings.port}  (Ctrl-C stops it)")
-    _run_api(settings)
+    from api.server import serve as listen
+
+    listen(settings)
 
 
 def check_port(host: str, port: int) -> None:
@@ -47,14 +58,6 @@ def check_port(host: str, port: int) -> None:
                 f"Cannot listen on {host}:{port} ({error.strerror}). "
                 "Stop what listens there, or choose another port with --port."
             ) from None
-
-
-def _run_api(settings: Settings) -> None:
-    import uvicorn
-
-    from api.app import create_app
-
-    uvicorn.run(create_app(settings), host=settings.host, port=settings.port, log_level="warning")
 
 
 def _ask_once(settings: Settings, question: str) -> None:

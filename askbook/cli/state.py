@@ -42,7 +42,7 @@ def status(*, as_json: bool) -> None:
 @json_option
 def rollback(version: str | None, *, as_json: bool) -> None:
     """Send readers back to VERSION [default: the one before the current]."""
-    from flows.repair import rollback as go_back
+    from askbook.rollback import rollback as go_back
 
     name = go_back(Parts(settings_with()), version)
     if as_json:

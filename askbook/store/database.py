@@ -14,10 +14,11 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from askbook.errors import DatabaseDown, SettingsError, TransientError
 
-SCHEMA_VERSION = "0002"  # the newest migration; a database that has it needs no Alembic
+SCHEMA_VERSION = "0003"  # the newest migration; a database that has it needs no Alembic
 _LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))")
 _UNLOCK = text("SELECT pg_advisory_unlock(hashtextextended(:key, 0))")
 _MIGRATION_LOCK = 0x61736B62  # any number, the same in every process
@@ -135,6 +136,8 @@ def _said_when_down() -> Iterator[None]:
         if isinstance(error, OperationalError) or error.connection_invalidated:
             raise DatabaseDown(f"PostgreSQL does not answer: {_first_line(error)}") from error
         raise
+    except PoolTimeout as error:
+        raise DatabaseDown("PostgreSQL is busy: no connection got free in time") from error
 
 
 def _first_line(error: DBAPIError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any  # a report is whatever JSON the run wrote
+from uuid import UUID
 
 from sqlalchemy import Connection, func, insert, select, update
 
@@ -32,10 +33,57 @@ class Job:
     duration_seconds: float | None
     error_message: str | None
     report: dict[str, Any]
+    queued_at: datetime | None = None  # when it was asked for over HTTP
+    flow_run_id: UUID | None = None  # the Prefect run that was started for it
+
+
+def queue(connection: Connection, book_id: str, mode: Mode) -> int:
+    """A job that a flow will take up when it starts; returns its id."""
+    return int(
+        connection.execute(
+            insert(jobs)
+            .values(book_id=book_id, mode=mode.value, status="queued", queued_at=func.now())
+            .returning(jobs.c.job_id)
+        ).scalar_one()
+    )
+
+
+def note_flow_run(connection: Connection, job_id: int, flow_run_id: UUID) -> None:
+    """Tie a queued job to the Prefect run that will do it."""
+    connection.execute(update(jobs).where(jobs.c.job_id == job_id).values(flow_run_id=flow_run_id))
+
+
+def active(connection: Connection, book_id: str) -> list[Job]:
+    """Jobs of a book that are not over, newest first."""
+    query = select(jobs).where(jobs.c.book_id == book_id, jobs.c.status.in_(["queued", "running"]))
+    rows = connection.execute(query.order_by(jobs.c.job_id.desc()))
+    return [Job(**row._mapping) for row in rows]  # noqa: SLF001
+
+
+def get(connection: Connection, job_id: int) -> Job | None:
+    """One job."""
+    row = connection.execute(select(jobs).where(jobs.c.job_id == job_id)).one_or_none()
+    return Job(**row._mapping) if row else None  # noqa: SLF001
 
 
 def start(connection: Connection, book_id: str, mode: Mode) -> int:
-    """A new running job; returns its id."""
+    """A running job: the oldest one queued for this, or a new one; returns its id."""
+    queued = (
+        select(jobs.c.job_id)
+        .where(jobs.c.book_id == book_id, jobs.c.mode == mode.value, jobs.c.status == "queued")
+        .order_by(jobs.c.job_id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    taken = connection.scalar(
+        update(jobs)
+        .where(jobs.c.job_id == queued)
+        .values(status="running", started_at=func.now())
+        .returning(jobs.c.job_id)
+    )
+    if taken is not None:
+        return int(taken)
     return int(
         connection.execute(
             insert(jobs)

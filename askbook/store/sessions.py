@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final  # a transcript is JSON
 from uuid import UUID
 
 from sqlalchemy import Connection, text
@@ -121,15 +121,40 @@ def _add(
     return UUID(str(found))
 
 
+def transcript(connection: Connection, session_id: UUID) -> dict[str, Any]:
+    """A whole conversation: the session's columns, its messages and their citations, in order."""
+    session = connection.execute(
+        text("""
+            SELECT id, user_id, created_at, last_activity_at FROM chat_sessions WHERE id = :id
+        """),
+        {"id": session_id},
+    ).one()
+    messages = connection.execute(
+        text("""
+            SELECT m.id, m.session_id, m.role, m.content, m.confidence, m.created_at,
+                nullif(m.tokens_used, '{}') AS tokens_used,
+                coalesce(
+                    (SELECT jsonb_agg(to_jsonb(c) - 'message_id' ORDER BY c.position)
+                     FROM source_citations c WHERE c.message_id = m.id), '[]') AS sources
+            FROM chat_messages m WHERE m.session_id = :id ORDER BY m.created_at
+        """),
+        {"id": session_id},
+    )
+    return {
+        **session._mapping,  # noqa: SLF001 - SQLAlchemy's public name for it
+        "messages": [dict(row._mapping) for row in messages],  # noqa: SLF001
+    }
+
+
+def remove(connection: Connection, session_id: UUID) -> None:
+    """End a conversation: its messages and citations go with it."""
+    connection.execute(text("DELETE FROM chat_sessions WHERE id = :id"), {"id": session_id})
+
+
 def purge(connection: Connection, *, days: int) -> dict[str, int]:
     """Remove sessions without activity for so many days, with all they hold, and old limits."""
-    sessions = connection.execute(
-        text(
-            "DELETE FROM chat_sessions WHERE last_activity_at < now() - make_interval(days => :d)"
-        ),
-        {"d": days},
-    )
+    sessions = connection.scalar(text("SELECT purge_old_chat_sessions(:d)"), {"d": days})
     limits = connection.execute(
         text("DELETE FROM rate_limits WHERE window_start < now() - interval '1 day'")
     )
-    return {"sessions": sessions.rowcount, "rate_limits": limits.rowcount}
+    return {"sessions": int(sessions or 0), "rate_limits": limits.rowcount}

@@ -72,4 +72,6 @@ ingestion_jobs = Table(
     Column("duration_seconds", Numeric(12, 3, asdecimal=False)),
     Column("error_message", Text),
     Column("report", JSONB, nullable=False, server_default="{}"),
+    Column("queued_at", _Time),
+    Column("flow_run_id", UUID(as_uuid=True)),
 )

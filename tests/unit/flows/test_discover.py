@@ -8,7 +8,7 @@ import pytest
 from askbook.errors import BookError
 from askbook.models import Action
 from flows.discover import Survey, discover
-from flows.walk import Globs
+from askbook.book.walk import Globs
 
 
 def survey(folder, **globs) -> Survey:

@@ -34,7 +34,7 @@ from flows.expectations import (
     write_data_docs,
 )
 from flows.tables import CHUNKS, INDEX, vectors_schema
-from flows.walk import Globs
+from askbook.book.walk import Globs
 
 BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 SETTINGS = GateSettings()
