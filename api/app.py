@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
@@ -14,9 +13,20 @@ from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
-from litestar.static_files import create_static_files_router
 
-from api import ask, books, chat, health, ingestion, lessons, query, search, sessions, versions
+from api import (
+    ask,
+    books,
+    chat,
+    health,
+    ingestion,
+    lessons,
+    pages,
+    query,
+    search,
+    sessions,
+    versions,
+)
 from api.auth import ADMIN_HEADER, SESSION_HEADER, Verifier, provide_caller
 from api.errors import EXCEPTION_HANDLERS
 from api.logs import REQUEST_ID_HEADER, RequestLog
@@ -59,14 +69,8 @@ _DOORS: Final = [
 
 def create_app(settings: Settings) -> Litestar:
     """The whole API as an ASGI application."""
-    web = create_static_files_router(
-        path="/",
-        directories=[Path(__file__).parent / "web"],
-        html_mode=True,
-        include_in_schema=False,
-    )
     return Litestar(
-        route_handlers=[*_DOORS, Metrics, web],
+        route_handlers=[*_DOORS, Metrics, pages.page],
         lifespan=[_open_parts],
         exception_handlers=EXCEPTION_HANDLERS,
         state=State({"settings": settings, "verifier": Verifier(settings)}),

@@ -9,6 +9,7 @@
 
 export const SESSION_KEY = "chatbot_session";
 export const MAX_MESSAGES = 50;
+const LONGEST_PART = 1500; // characters of each: what matters for a follow-up stands at the start
 const HISTORY = 10; // messages sent along: the last five pairs
 const CONTEXT_MS = 30 * 60 * 1000; // a conversation's context lapses after 30 minutes of silence
 
@@ -93,7 +94,7 @@ export class Conversation {
     const earlier = this.messages.slice(0, -1).filter((each) => each.content && !each.isStreaming);
     const last = earlier.at(-1);
     if (!last || now - Date.parse(last.timestamp) > CONTEXT_MS) return [];
-    return earlier.slice(-HISTORY).map(({ role, content }) => ({ role, content }));
+    return earlier.slice(-HISTORY).map(({ role, content }) => ({ role, content: content.slice(0, LONGEST_PART) }));
   }
 
   clear() {
