@@ -3,6 +3,7 @@
 #   make test                           all tests
 #   make lint                           ruff and mypy
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
+#   make types                          write api/web/types.d.ts anew from the OpenAPI (needs npm)
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -21,7 +22,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench format lock setup clean
+.PHONY: run test lint bench format lock types setup clean
 
 setup: $(VENV)/.ready
 
@@ -58,6 +59,12 @@ $(VENV)/peers: pyproject.toml | setup
 
 bench: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+
+TYPES := api/web/types.d.ts
+types: setup
+	@$(BIN)/python -m api.schema $(VENV)/openapi.json
+	@npx --yes openapi-typescript@7.13.0 $(VENV)/openapi.json -o $(VENV)/types.d.ts >/dev/null
+	@{ $(BIN)/python -m api.schema --stamp; cat $(VENV)/types.d.ts; } > $(TYPES)
 
 format: setup
 	@$(BIN)/ruff check --fix .

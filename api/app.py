@@ -11,8 +11,6 @@ from litestar import Litestar
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
-from litestar.openapi import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 
 from api import (
     ask,
@@ -21,6 +19,7 @@ from api import (
     health,
     ingestion,
     lessons,
+    openapi,
     pages,
     query,
     search,
@@ -33,7 +32,6 @@ from api.logs import REQUEST_ID_HEADER, RequestLog
 from api.metrics import REQUESTS, Metrics
 from api.prefect import Prefect
 from api.questions import Reception
-from askbook import __version__
 from askbook.errors import TransientError
 from askbook.settings import Settings
 from askbook.wiring import Parts
@@ -85,13 +83,7 @@ def create_app(settings: Settings) -> Litestar:
         cors_config=_cors(settings),
         request_max_body_size=LARGEST_BODY,
         logging_config=None,  # the process that serves decides where logs go
-        openapi_config=OpenAPIConfig(
-            title="askbook",
-            version=__version__,
-            description="Cited answers from a book.",
-            path="/schema",
-            render_plugins=[JsonRenderPlugin(path="/")],  # the others load scripts from a CDN
-        ),
+        openapi_config=openapi.config(),
     )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from litestar import Response, post
 from litestar.di import NamedDependency
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body
 from litestar.response import Stream
@@ -112,9 +111,7 @@ async def ask(
     "/api/ask/stream",
     status_code=200,
     responses={
-        200: ResponseSpec(
-            StreamChunk, description="Server-sent events.", media_type="text/event-stream"
-        ),
+        200: sse.documented(StreamChunk),
         **_QUESTION_PROBLEMS,
     },
 )

@@ -8,7 +8,6 @@ from uuid import UUID
 import anyio.to_thread
 from litestar import Response, post
 from litestar.di import NamedDependency
-from litestar.openapi.datastructures import ResponseSpec
 from litestar.openapi.spec import Example
 from litestar.params import Body
 from litestar.response import Stream
@@ -163,9 +162,7 @@ async def query(
     "/api/query/stream",
     status_code=200,
     responses={
-        200: ResponseSpec(
-            QueryStreamChunk, description="Server-sent events.", media_type="text/event-stream"
-        ),
+        200: sse.documented(QueryStreamChunk),
         **_PROBLEMS,
     },
 )

@@ -14,7 +14,9 @@ from typing import Final, Protocol
 
 import anyio
 from litestar.background_tasks import BackgroundTask
+from litestar.openapi.datastructures import ResponseSpec
 from litestar.response import Stream
+from pydantic import BaseModel
 
 from api.errors import spoken
 from api.questions import Ticket
@@ -35,6 +37,16 @@ class Wording(Protocol):
 
     def failed(self, message: str) -> str:
         """The end where something of ours failed."""
+
+
+def documented(event: type[BaseModel]) -> ResponseSpec:
+    """The OpenAPI of a stream of such events."""
+    return ResponseSpec(
+        event,
+        description="Server-sent events: each `data:` line is one of these.",
+        media_type="text/event-stream",
+        generate_examples=False,
+    )
 
 
 def respond(

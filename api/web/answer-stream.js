@@ -1,6 +1,6 @@
 // One question to the server; its answer as it comes (server-sent events of `StreamChunk`).
 
-/** @import { components } from "./api.d.ts" */
+/** @import { components } from "./types.d.ts" */
 /** @typedef {components["schemas"]["AskRequest"]} AskRequest */
 /** @typedef {components["schemas"]["StreamChunk"]} StreamChunk */
 /** @typedef {components["schemas"]["Citation"]} Citation */

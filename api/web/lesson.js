@@ -3,7 +3,7 @@ import { addressOf, linkedFile } from "./library.js";
 import { element, outsideLink, renderMarkdown } from "./markdown.js";
 import { utf16Offset } from "./source-text.js";
 
-/** @import { components } from "./api.d.ts" */
+/** @import { components } from "./types.d.ts" */
 /** @import { Library, Place } from "./library.js" */
 /** @import { Placed } from "./markdown.js" */
 /** @typedef {components["schemas"]["LessonSource"]} LessonSource */

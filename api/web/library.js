@@ -1,7 +1,7 @@
 // The books, their contents, and the addresses of their lessons.
 import { fetchJson } from "./server.js";
 
-/** @import { components } from "./api.d.ts" */
+/** @import { components } from "./types.d.ts" */
 /** @typedef {components["schemas"]["BookEntry"]} Book */
 /** @typedef {components["schemas"]["LessonEntry"]} Lesson */
 /** @typedef {{book: Book, lesson: Lesson, trail: string[]}} Place */

@@ -3,7 +3,7 @@ import { addressOf } from "./library.js";
 import { element, renderMarkdown } from "./markdown.js";
 import { postJson } from "./server.js";
 
-/** @import { components } from "./api.d.ts" */
+/** @import { components } from "./types.d.ts" */
 /** @import { Book } from "./library.js" */
 /** @typedef {components["schemas"]["SearchResult"]} Hit */
 

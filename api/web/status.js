@@ -2,7 +2,7 @@
 import { element } from "./markdown.js";
 import { fetchJson, postJson } from "./server.js";
 
-/** @import { components } from "./api.d.ts" */
+/** @import { components } from "./types.d.ts" */
 /** @typedef {components["schemas"]["IngestionJob"]} Job */
 /** @typedef {components["schemas"]["VersionEntry"]} Version */
 

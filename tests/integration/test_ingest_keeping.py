@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import text
 
 from askbook.errors import IndexFault
+from askbook.rollback import rollback
 from askbook.settings import load_settings
 from flows.planning import nothing_to_do, plan_now, record_nothing_to_do
-from askbook.rollback import rollback
 from flows.run import RunSpec
 
 LESSON = Path("module-1-ros2/chapter-1-ros2-graph/02-topics-and-qos.mdx")

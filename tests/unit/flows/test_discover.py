@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
+from askbook.book.walk import Globs
 from askbook.errors import BookError
 from askbook.models import Action
 from flows.discover import Survey, discover
-from askbook.book.walk import Globs
 
 
 def survey(folder, **globs) -> Survey:

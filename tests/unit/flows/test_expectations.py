@@ -16,6 +16,7 @@ from running import ROOT
 
 from askbook.book.chunk import PRESETS, chunk_lesson
 from askbook.book.source import decode
+from askbook.book.walk import Globs
 from askbook.errors import RunRefused
 from askbook.models import Action
 from askbook.payload import embedded_hash, to_record
@@ -34,7 +35,6 @@ from flows.expectations import (
     write_data_docs,
 )
 from flows.tables import CHUNKS, INDEX, vectors_schema
-from askbook.book.walk import Globs
 
 BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 SETTINGS = GateSettings()
