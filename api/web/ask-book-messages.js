@@ -4,7 +4,10 @@ import { element, renderMarkdown } from "./markdown.js";
 
 /** @import { Message } from "./conversation.js" */
 /** @import { Citation } from "./answer-stream.js" */
+/** @typedef {Citation & {quotes: string[]}} Cited */
 
+const MOST_QUOTES = 6; // in an address
+const LONGEST_QUOTE = 300;
 const LEVELS = [
   [0.8, "high", "High confidence"],
   [0.6, "fair", "Fair confidence"],
@@ -37,7 +40,7 @@ export function questionView(message) {
 export class AnswerView {
   /**
    * @param {Message} message
-   * @param {{placeOf: (citation: Citation) => string | null, open: (citation: Citation) => boolean,
+   * @param {{placeOf: (cited: Cited) => string | null, open: (cited: Cited) => boolean,
    *          retry: (() => void) | null, say: (text: string) => void}} page
    */
   constructor(message, page) {
@@ -53,6 +56,7 @@ export class AnswerView {
     const { message } = this;
     const { content } = renderMarkdown(message.content, { citation: (number) => this.chip(number), idPrefix: `${message.id}-` });
     this.body.replaceChildren(content);
+    for (const block of this.body.querySelectorAll("p, li, td")) foldChips(block);
     this.item.classList.toggle("refused", isRefusal(message));
     const parts = [element("span", { class: "unseen" }, "The book answers:"), this.body];
     if (isRefusal(message)) parts.splice(1, 0, icon("missing"));
@@ -98,13 +102,14 @@ export class AnswerView {
   }
 
   openCard(chip, citation, number) {
-    const href = this.page.placeOf(citation);
+    const cited = { ...citation, quotes: quotesOf(this.message, number) };
+    const href = this.page.placeOf(cited);
     const jump = href ? element("a", { class: "jump", href }, icon("open"), "Open in the book") : null;
     jump?.addEventListener("click", (event) => {
-      if (!this.page.open(citation)) event.preventDefault();
+      if (!this.page.open(cited)) event.preventDefault();
     });
     const close = action("close", "Close", () => this.closeCard());
-    const where = element("p", { class: "where", dir: "auto" }, element("strong", {}, citation.chapter_title), ...(citation.section ? [` › ${citation.section}`] : []));
+    const where = element("p", { class: "where", dir: "auto" }, element("strong", {}, citation.chapter_title), ...(citation.section && citation.section !== citation.chapter_title ? [` › ${citation.section}`] : []));
     this.card = element("div", { class: "card", role: "dialog", "aria-label": `Source ${number}` }, close, where, element("blockquote", { dir: "auto" }, citation.excerpt), jump);
     this.card.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -140,7 +145,25 @@ export class AnswerView {
   }
 }
 
-const nameOf = (citation) => [citation.chapter_title, citation.section].filter(Boolean).join(" › ");
+/** Sentences in a row that rest on the same passage share one chip, at the end of the last. */
+function foldChips(block) {
+  const chips = [...block.querySelectorAll(".chip")].filter((chip) => chip.closest("p, li, td") === block);
+  chips.forEach((chip, n) => {
+    if (chip.textContent !== chips[n + 1]?.textContent) return;
+    const before = chip.previousSibling;
+    if (before instanceof Text) before.data = before.data.trimEnd();
+    chip.remove();
+  });
+}
+
+/** The sentences of an answer that rest on passage `number`, and the excerpt: what to look for in the book. */
+function quotesOf(message, number) {
+  const sentences = [...message.content.matchAll(/([^[\]]+?)\s*((?:\[[\d,\s]+\]\s*)+)/g)].filter((found) => found[2].match(/\d+/g).map(Number).includes(number)).map((found) => found[1].trim());
+  const excerpt = message.citations[number - 1].excerpt;
+  return [...new Set([excerpt, ...sentences])].filter(Boolean).slice(0, MOST_QUOTES).map((quote) => quote.slice(0, LONGEST_QUOTE));
+}
+
+const nameOf = (citation) => [...new Set([citation.chapter_title, citation.section])].filter(Boolean).join(" › ");
 
 function action(picture, name, act) {
   const made = element("button", { type: "button", class: "action", "aria-label": name }, icon(picture), name);

@@ -224,7 +224,15 @@ export class AskBook extends HTMLElement {
     if (this.conversation.unanswered) messages.push(this.unansweredView());
     this.log.replaceChildren(...(messages.length ? messages : this.welcome()));
     this.showState();
-    if (this.isOpen) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.showLast();
+  }
+
+  /** Scroll to the end, but no further than the last question: answers are read from their start. */
+  showLast() {
+    if (!this.isOpen) return;
+    const question = [...this.log.querySelectorAll(".question")].at(-1);
+    const top = question ? question.offsetTop - this.log.offsetTop - 12 : 0;
+    this.scroller.scrollTop = Math.min(top, this.scroller.scrollHeight);
   }
 
   unansweredView() {
@@ -272,7 +280,7 @@ export class AskBook extends HTMLElement {
   showOpen() {
     this.panel.hidden = !this.isOpen;
     this.launcher.hidden = this.isOpen;
-    if (this.isOpen) this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.showLast();
   }
 
   /** Change the log; stay at its end if the reader was there. */
@@ -292,7 +300,7 @@ export class AskBook extends HTMLElement {
     const pages = this.getAttribute("pages");
     if (pages === null) {
       const book = this.getAttribute("book");
-      const range = new URLSearchParams({ start: citation.start_char_offset, end: citation.end_char_offset });
+      const range = new URLSearchParams([["start", citation.start_char_offset], ["end", citation.end_char_offset], ...citation.quotes.map((quote) => ["quote", quote])]);
       const path = citation.source_file.split("/").map(encodeURIComponent).join("/");
       return `${this.server}/#/read/${book ? encodeURIComponent(book) : "-"}/${path}?${range}`;
     }

@@ -41,70 +41,87 @@ function turning(source) {
 }
 
 /**
- * Mark [start, end) of the source (code points) and, in it, the quoted words.
+ * Mark [start, end) of the source (code points) and the quoted sentences nearest to it.
  * @param {string} text the source @param {Placed[]} placed
- * @returns {HTMLElement | null} the first mark
+ * @param {{start: number, end: number, quotes: string[]}} cited
+ * @returns {HTMLElement | null} the first mark, of a quote if there is one
  */
-export function markSpan(text, placed, { start, end, quote }) {
+export function markSpan(text, placed, { start, end, quotes }) {
   const [from, to] = [utf16Offset(text, start), utf16Offset(text, end)];
-  const inside = placed.filter((each) => each.start < to && each.end > from).map((each) => clipped(each, from, to));
-  const quoted = quotedParts(inside, quote);
-  let first = null;
-  let firstQuoted = null;
-  for (const part of inside) {
-    for (const mark of wrap(part, quoted.get(part))) {
-      first ??= mark;
-      if (mark.className === "quoted") firstQuoted ??= mark;
-    }
-  }
-  return firstQuoted ?? first;
+  const quoted = quotedRanges(placed, quotes, from);
+  const marks = placed.flatMap((each) => {
+    const inSpan = each.start < to && each.end > from ? clipped(each, from, to) : [0, 0];
+    return wrap(each.node, inSpan, quoted.get(each) ?? []);
+  });
+  return marks.find((mark) => mark.classList.contains("quoted")) ?? marks[0] ?? null;
 }
 
-/** The part of a placed node that lies in the range; nodes whose text is not their source count whole. */
+/** The part of a node that lies in the span; a node whose text is not its source counts whole. */
 function clipped({ node, start, end }, from, to) {
-  if (!(node instanceof Text)) return { node, from: 0, to: 0 };
-  if (node.data.length !== end - start) return { node, from: 0, to: node.data.length };
-  return { node, from: Math.max(0, from - start), to: Math.min(node.data.length, to - start) };
+  const length = node instanceof Text ? node.data.length : 1;
+  return length === end - start ? [Math.max(0, from - start), Math.min(length, to - start)] : [0, length];
 }
+
+const LETTER = /[\p{L}\p{N}]/u;
 
 /** Where the quoted words stand, compared by letters and digits alone: markup and spaces differ. */
-function quotedParts(parts, quote) {
+function quotedRanges(placed, quotes, near) {
   const letters = [];
-  for (const part of parts) {
-    if (!(part.node instanceof Text)) continue;
-    for (let at = part.from; at < part.to; at += 1) {
-      if (/[\p{L}\p{N}]/u.test(part.node.data[at])) letters.push({ part, at, char: part.node.data[at].toLowerCase() });
+  for (const each of placed) {
+    if (!(each.node instanceof Text)) continue;
+    for (let at = 0; at < each.node.data.length; at += 1) {
+      if (LETTER.test(each.node.data[at])) letters.push({ each, at, char: each.node.data[at].toLowerCase() });
     }
   }
-  const wanted = [...(quote ?? "").toLowerCase()].filter((char) => /[\p{L}\p{N}]/u.test(char)).join("");
-  const index = wanted ? letters.map((each) => each.char).join("").indexOf(wanted) : -1;
+  const all = letters.map(({ char }) => char).join("");
+  const origin = letters.findIndex(({ each, at }) => each.start + at >= near);
   const found = new Map();
-  if (index < 0) return found;
-  for (const { part, at } of letters.slice(index, index + wanted.length)) {
-    const [from] = found.get(part) ?? [at];
-    found.set(part, [from, at + 1]);
+  for (const quote of quotes) {
+    const wanted = [...quote.toLowerCase()].filter((char) => LETTER.test(char)).join("");
+    const index = nearest(all, wanted, origin);
+    if (index >= 0) collect(found, letters.slice(index, index + wanted.length));
   }
-  const [last, range] = [...found].at(-1);
-  range[1] += last.node.data.slice(range[1], last.to).match(/^[.!?;:,)»”"']*/)[0].length; // its full stop, too
   return found;
 }
 
-/** Put marks around a part of a node; the quoted stretch gets one of its own. */
-function wrap({ node, from, to }, quoted) {
+function nearest(text, wanted, origin) {
+  if (wanted.length < 3) return -1;
+  const [after, before] = [text.indexOf(wanted, origin), text.lastIndexOf(wanted, origin)];
+  if (after < 0 || before < 0) return Math.max(after, before);
+  return after - origin <= origin - before ? after : before;
+}
+
+/** Add a run of letters to the ranges of their nodes, with the full stop behind the last. */
+function collect(found, run) {
+  const ranges = new Map();
+  for (const { each, at } of run) ranges.set(each, [ranges.get(each)?.[0] ?? at, at + 1]);
+  const [last, range] = [...ranges].at(-1);
+  range[1] += last.node.data.slice(range[1]).match(/^[.!?;:,)»”"']*/)[0].length;
+  for (const [each, made] of ranges) found.set(each, [...(found.get(each) ?? []), made]);
+}
+
+/** Put marks around parts of a node: quoted ranges, and what else of it is in the span. */
+function wrap(node, [from, to], quoted) {
   if (!(node instanceof Text)) {
-    node.classList.add("cited");
-    return [node];
+    if (from < to) node.classList.add("cited");
+    return from < to ? [node] : [];
   }
-  const borders = quoted ? [[from, quoted[0], "cited"], [...quoted, "quoted"], [quoted[1], to, "cited"]] : [[from, to, "cited"]];
+  const kinds = Array.from({ length: node.data.length }, (_, at) => (quoted.some(([start, end]) => at >= start && at < end) ? "quoted" : at >= from && at < to ? "cited" : ""));
   const marks = [];
-  for (const [start, end, kind] of borders.reverse()) {
-    if (start >= end || !node.data.slice(start, end).trim()) continue;
-    const mark = element("mark", { class: kind, tabindex: "-1" });
-    const range = document.createRange();
-    range.setStart(node, start);
-    range.setEnd(node, end);
-    range.surroundContents(mark);
-    marks.unshift(mark);
+  for (let end = kinds.length; end > 0; ) {
+    let start = end - 1;
+    while (start > 0 && kinds[start - 1] === kinds[end - 1]) start -= 1;
+    if (kinds[start] && node.data.slice(start, end).trim()) marks.unshift(surround(node, start, end, kinds[start]));
+    end = start;
   }
   return marks;
+}
+
+function surround(node, start, end, kind) {
+  const mark = element("mark", { class: kind, tabindex: "-1" });
+  const range = document.createRange();
+  range.setStart(node, start);
+  range.setEnd(node, end);
+  range.surroundContents(mark);
+  return mark;
 }

@@ -39,12 +39,13 @@ function trailOf(module, chapter, lesson) {
 
 /**
  * Address of a place in a lesson.
- * @param {{book: string, file: string, start?: number, end?: number, quote?: string, at?: string}} place
+ * @param {{book: string, file: string, start?: number, end?: number, quotes?: string[], at?: string}} place
  */
-export function addressOf({ book, file, ...where }) {
+export function addressOf({ book, file, quotes = [], ...where }) {
   const path = file.split("/").map(encodeURIComponent).join("/");
   const given = Object.entries(where).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const pairs = [...given, ...quotes.map((quote) => ["quote", quote])];
+  const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
   return `#/read/${encodeURIComponent(book)}/${path}${query ? `?${query}` : ""}`;
 }
 
@@ -54,8 +55,8 @@ export function readAddress(hash) {
   const [view, ...rest] = path.split("/").map(decoded);
   const parameters = new URLSearchParams(query);
   const number = (name) => (/^\d{1,9}$/.test(parameters.get(name) ?? "") ? Number(parameters.get(name)) : undefined);
-  if (view === "read") return { view, book: rest[0] ?? "-", file: rest.slice(1).join("/"), start: number("start"), end: number("end"), quote: parameters.get("quote") ?? "", at: parameters.get("at") ?? "" };
-  if (view === "lesson") return { view, id: rest[0] ?? "", start: number("start"), end: number("end"), quote: parameters.get("quote") ?? "", at: "" };
+  if (view === "read") return { view, book: rest[0] ?? "-", file: rest.slice(1).join("/"), start: number("start"), end: number("end"), quotes: parameters.getAll("quote"), at: parameters.get("at") ?? "" };
+  if (view === "lesson") return { view, id: rest[0] ?? "", start: number("start"), end: number("end"), quotes: parameters.getAll("quote"), at: "" };
   if (view === "search") return { view, parameters };
   return { view: "shelf" };
 }

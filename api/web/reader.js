@@ -25,6 +25,7 @@ class Reader {
     const { signal } = (this.going = new AbortController());
     const address = readAddress(location.hash);
     closeMenu();
+    if (address.view !== "search") searchForm.reset();
     try {
       await this.view(address, signal);
     } catch (error) {
@@ -164,7 +165,10 @@ function showOutline(headings, article, address) {
   const watch = new IntersectionObserver((entries) => {
     const top = entries.filter((entry) => entry.isIntersecting)[0];
     if (!top) return;
-    for (const [id, link] of links) link.toggleAttribute("aria-current", id === top.target.id);
+    for (const [id, link] of links) {
+      if (id === top.target.id) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
   }, { rootMargin: "-70px 0px -70% 0px" });
   for (const id of links.keys()) {
     const heading = article.querySelector(`#${CSS.escape(id)}`);
@@ -203,11 +207,11 @@ function wire(reader) {
     location.hash = `#/search?${new URLSearchParams({ q: searchForm.elements.q.value.trim(), book: reader.book?.book_id ?? "" })}`;
   });
   ask.addEventListener("ask-book-cite", (event) => {
-    const { source_file: file, start_char_offset: start, end_char_offset: end, excerpt } = event.detail;
+    const { source_file: file, start_char_offset: start, end_char_offset: end, quotes } = event.detail;
     const place = reader.library.find(ask.getAttribute("book") ?? "-", file);
     if (!place) return;
     event.preventDefault();
-    const address = addressOf({ book: place.book.book_id, file, start, end, quote: excerpt });
+    const address = addressOf({ book: place.book.book_id, file, start, end, quotes });
     if (location.hash === address) reader.go();
     else location.hash = address;
   });

@@ -18,7 +18,7 @@ function table(names, rows, empty) {
   return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": names.join(", ") }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...body)));
 }
 
-const number = (value) => element("td", { class: "number" }, (value ?? 0).toLocaleString("en"));
+const number = (value) => element("td", {}, (value ?? 0).toLocaleString("en"));
 const mark = (kind, words) => element("td", {}, element("span", { class: `mark ${kind}` }, words));
 const tiles = (pairs) => element("ul", { class: "tiles" }, ...pairs.map(([name, value]) => element("li", {}, element("b", {}, value.toLocaleString("en")), element("span", {}, name))));
 
