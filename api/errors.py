@@ -182,7 +182,8 @@ def _on_anything(_: Request, error: Exception) -> Response[dict[str, object]]:  
 EXCEPTION_HANDLERS: dict[int | type[Exception], Callable[..., Response[dict[str, object]]]] = {
     ValidationException: _on_validation,
     SerializationException: _on_unreadable_body,
-    RecursionError: _on_unreadable_body,
+    RecursionError: _on_unreadable_body,  # nested too deeply
+    UnicodeDecodeError: _on_unreadable_body,
     HTTPException: _on_http,
     Refused: _on_refused,
     AskbookError: _on_ours,

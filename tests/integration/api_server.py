@@ -45,7 +45,7 @@ class ObedientWriter:
             if self.error is not None:
                 raise self.error
             yield f"{first}. [Source 1]\n\n"
-            while not self.may_end.is_set():
+            while not self.may_end.is_set():  # noqa: ASYNC110 - set by another thread
                 await anyio.sleep(0.01)
             done = True
         finally:

@@ -1,83 +1,70 @@
-"""The HTTP doors, on a real index, through Litestar's own client."""
+"""What all doors share: problem documents, health, the page, the OpenAPI."""
 
 import pytest
-from litestar.testing import TestClient
-from running import Installation
-
-from api.app import create_app
-from askbook.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("api")
 
 
-@pytest.fixture(scope="module")
-def client(indexed_home: Installation):
-    with TestClient(
-        create_app(Settings(home=indexed_home.home, embedder="hashing", book_id="book"))
-    ) as made:
-        yield made
-
-
-def test_a_question_gets_a_cited_answer(client):
-    response = client.post("/api/ask", json={"question": "What is a topic's reliability policy?"})
-    body = response.json()
-    assert response.status_code == 200
-    assert 0 < body["confidence"] <= 1
-    assert body["citations"]
-    for citation in body["citations"]:
-        assert len(citation["excerpt"]) <= 200
-        assert citation["source_file"].startswith("module-1-ros2/")
-
-
-def test_a_question_the_book_has_no_words_for_is_refused(client):
-    body = client.post("/api/ask", json={"question": "sourdough baguette"}).json()
-    assert body == {
-        "answer": "The book does not contain information about this topic.",
-        "citations": [],
-        "confidence": 0.0,
-    }
-
-
 @pytest.mark.parametrize(
-    ("body", "fields"),
+    ("content", "status"),
     [
-        ({}, {"question"}),
-        ({"question": "  a  "}, {"question"}),
-        ({"question": "x" * 1001}, {"question"}),
-        ({"question": "What is a node?", "top_k": 0}, {"top_k"}),
-        ({"question": "", "top_k": 21, "mood": "good"}, {"question", "top_k", "mood"}),
+        (b"{", 400),
+        (b"\xff", 400),
+        (b'{"question": "\xc3\x28 what"}', 400),
+        (b"[" * 60_000, 400),
+        (b'{"question":' * 5_000, 400),
+        (b'{"question": "' + b"x" * 70_000, 413),
+        (b"[]", 422),
+        (b"null", 422),
+        (b"7", 422),
+        (b"", 422),
     ],
 )
-def test_invalid_input_is_a_problem_document_that_names_every_field(client, body, fields):
-    response = client.post("/api/ask", json=body)
-    assert response.status_code == 422
-    assert response.headers["content-type"] == "application/problem+json"
-    assert {each["field"] for each in response.json()["errors"]} == fields
-
-
-@pytest.mark.parametrize(
-    ("content", "status"), [(b"{", 400), (b"\xff", 400), (b'{"question": "' + b"x" * 70_000, 413)]
-)
-def test_a_body_that_is_not_json_or_too_long_is_refused(client, content, status):
+@pytest.mark.parametrize("door", ["/api/ask", "/api/query/stream"])
+def test_a_body_that_is_no_request_is_refused(reader, door, content, status):
     headers = {"content-type": "application/json"}
-    response = client.post("/api/ask", content=content, headers=headers)
+    response = reader.post(door, content=content, headers=headers)
     assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
     assert response.json()["status"] == status
 
 
-def test_an_unknown_address_is_a_problem_document(client):
-    response = client.get("/api/nothing")
-    assert response.status_code == 404
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/api/nothing", 404), ("GET", "/api/ask", 405), ("DELETE", "/api/search", 405)],
+)
+def test_unknown_addresses_and_methods_are_problem_documents(reader, method, path, status):
+    response = reader.request(method, path)
+    assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
+    assert set(response.json()) == {"type", "title", "status", "detail"}
 
 
-def test_health_and_readiness(client):
-    assert client.get("/health").json() == {"status": "ok"}
-    ready = client.get("/ready")
+def test_health_and_readiness_name_every_part(reader):
+    assert reader.get("/health").json() == {"status": "ok"}
+    ready = reader.get("/ready")
+    body = ready.json()
     assert ready.status_code == 200
-    assert ready.json()["index_version"] == "v000001"
+    assert (body["status"], body["index_version"]) == ("ready", "v000001")
+    parts = {name: each["status"] for name, each in body["dependencies"].items()}
+    assert parts == {
+        "index": "ok",
+        "postgresql": "ok",
+        "embedder": "ok",
+        "writer": "ok",
+        "reranker": "unused",
+        "prefect": "unused",
+    }
 
 
-def test_the_page_and_the_schema_are_served(client):
-    assert "Ask the book" in client.get("/").text
-    assert "/api/ask" in client.get("/schema").json()["paths"]
+def test_the_page_and_the_schema_are_served(reader):
+    assert "<html" in reader.get("/").text
+    assert "/api/ask" in reader.get("/schema").json()["paths"]
+
+
+def test_every_reply_carries_an_id_and_a_callers_own_id_is_kept_if_it_is_harmless(reader):
+    assert len(reader.get("/health").headers["x-request-id"]) == 32
+    kept = reader.get("/health", headers={"X-Request-ID": "trace-1.a"})
+    assert kept.headers["x-request-id"] == "trace-1.a"
+    changed = reader.get("/health", headers={"X-Request-ID": "a b\tc"})
+    assert changed.headers["x-request-id"] != "a b\tc"
