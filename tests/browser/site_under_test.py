@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,15 +67,16 @@ class PacedWriter:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     async def write(self, prompt: Prompt, usage: Usage) -> AsyncGenerator[str, None]:
-        is_slow = SLOWLY in prompt.question
+        is_slow, is_whole = SLOWLY in prompt.question, False
         try:
             async for piece in self.quoter.write(prompt, usage):
                 yield piece
                 while is_slow and piece == "\n\n" and not self.may_go_on.is_set():  # noqa: ASYNC110
                     await anyio.sleep(0.01)
-        except GeneratorExit:
-            self.stopped.set()
-            raise
+            is_whole = True
+        finally:
+            if not is_whole:
+                self.stopped.set()
 
 
 @dataclass
@@ -140,7 +141,10 @@ def _accept(listener: socket.socket, target: int, ends: list, broken: threading.
         ends += [near, far]
         for pair in ((near, far), (far, near)):
             threading.Thread(target=_pump, args=pair, daemon=True).start()
+    listener.close()
     for end in ends:
+        with suppress(OSError):  # its other side may have gone first
+            end.shutdown(socket.SHUT_RDWR)
         end.close()
 
 

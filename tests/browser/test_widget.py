@@ -213,7 +213,9 @@ def test_a_conversation_never_holds_more_than_fifty_messages(page, widget):
     page.reload()
     widget.open()
     expect(widget.find(".log > li")).to_have_count(50)
-    widget.ask(QUESTION)
+    widget.put(QUESTION)
+    expect(widget.find(".chip").first).to_be_visible()
+    expect(widget.stop).to_be_hidden()
     kept = widget.stored()["messages"]
     assert len(kept) == 50
     assert kept[0]["content"] == "message 2"

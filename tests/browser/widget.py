@@ -13,8 +13,8 @@ class Widget:
 
     page: Page
 
-    def find(self, selector: str) -> Locator:
-        return self.page.locator(f"ask-book {selector}")
+    def find(self, selector: str, **more: str) -> Locator:
+        return self.page.locator(f"ask-book {selector}", **more)
 
     @property
     def input(self) -> Locator:
