@@ -14,14 +14,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from api_server import served
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
-from running import ROOT, Installation, environment
+from running import ROOT, Installation, environment, free_port
 from site_under_test import ADMIN_KEY, Site, make_book
 
 from api.app import create_app
 from askbook.settings import Settings
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-EMBEDDER = "http://localhost"  # another site than 127.0.0.1, for pages that embed the widget
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 _visitors = itertools.count(1)
 
 
@@ -33,23 +34,26 @@ def site(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Iterator
     folder = tmp_path_factory.mktemp("site")
     book = make_book(folder / "book", ROOT / "data" / "books" / "physical-ai-robotics")
     installation = Installation(
-        environment(folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api)
+        environment(
+            folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
+        )
     )
     extra = book / "module-1-ros2/chapter-1-ros2-graph/05-extra.md"
     extra.write_text("# Extra\n\nA page that is there in the first version only.\n")
     installation.json("ingest", book)
     extra.unlink()
     installation.json("ingest", book)
+    publisher = f"http://localhost:{free_port()}"  # another site than 127.0.0.1
     settings = Settings(
         home=installation.home,
         embedder="hashing",
         book_id="book",
         admin_key=ADMIN_KEY,
         anonymous_per_hour=6,
-        cors_origins=("http://localhost:*",),
+        cors_origins=(publisher,),
     )
     with served(create_app(settings)) as running:
-        yield Site(running, book, None)
+        yield Site(running, book, publisher)
 
 
 @pytest.fixture(scope="module")

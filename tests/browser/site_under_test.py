@@ -8,6 +8,7 @@ import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import anyio
@@ -85,7 +86,8 @@ class Site:
 
     running: Running
     book: Path
-    writer: PacedWriter
+    publisher: str  # address of a site that may embed the widget
+    writer: PacedWriter | None = None
 
     @property
     def address(self) -> str:
@@ -113,6 +115,34 @@ def make_book(folder: Path, sample: Path) -> Path:
     broken = folder / "module-1-ros2/chapter-1-ros2-graph/04-broken.md"
     broken.write_text("---\nhardware_tier: 9\n---\n# Broken\n\nNobody can index this.\n")
     return folder
+
+
+@contextmanager
+def published(address: str, page: str, policy: str) -> Iterator[None]:
+    """Another site with one page on it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = page.encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Security-Policy", policy)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", int(address.rsplit(":", 1)[1])), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @contextmanager

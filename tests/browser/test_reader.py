@@ -56,7 +56,16 @@ def test_a_lesson_shows_tables_code_admonitions_and_none_of_its_markup(page):
     expect(lesson.locator("pre .code-word").first).to_have_text("from")
     expect(lesson.locator(".label").first).to_have_text("Python")
     text = lesson.inner_text()
-    for markup in ("import Tabs", "export const", "<Tab", "```", ":::", "**", "| ---", "qos-matching"):
+    for markup in (
+        "import Tabs",
+        "export const",
+        "<Tab",
+        "```",
+        ":::",
+        "**",
+        "| ---",
+        "qos-matching",
+    ):
         assert markup not in text
 
 
@@ -88,7 +97,7 @@ def test_every_chunk_of_the_sample_book_is_found_again_at_its_offsets(page):
 _CONSTRUCTS = [
     "*a* **b** ***c*** _d_ __e__ a*b*c a_b_c **a*b*c**",
     "a `code *x*` and ``a ` b`` \\*no\\* &amp; &lt;tag&gt; &#65;",
-    "[text *em*](http://x.example/a_(b)_c \"title\") <http://x.example> [ref][r] [r]\n\n[r]: http://y.example",
+    '[text *em*](http://x.example/a_(b)_c "title") <http://x.example> [ref][r] [r]\n\n[r]: http://y.example',
     "# One #\n\nTwo\n===\n\nThree\n---\n\n#### Four",
     "- a\n- b\n  - c\n\n    d\n- e",
     "- a\n\n- b",
@@ -156,7 +165,7 @@ def test_search_finds_passages_marks_the_words_and_filters(page):
     page.keyboard.press("Enter")
     hits = page.locator(".hits li")
     expect(hits.first).to_be_visible()
-    expect(hits.locator("mark", has_text=re.compile("reliab", re.I)).first).to_be_visible()
+    expect(hits.locator("mark", has_text=re.compile("reliab", re.IGNORECASE)).first).to_be_visible()
     with page.expect_request("**/api/search") as asked:
         page.get_by_label("Level").select_option("B1")
     assert asked.value.post_data_json["proficiency_levels"] == ["B1"]
@@ -187,15 +196,21 @@ def test_nothing_in_a_hostile_page_runs_or_leaves_the_host(page):
     assert hebrew.evaluate("p => getComputedStyle(p).direction") == "rtl"
 
 
+def _stored(message: dict) -> str:
+    when = "2026-01-01T00:00:00Z"
+    messages = [{"timestamp": when, **message}]
+    return json.dumps({"session_id": "s", "created_at": when, "messages": messages})
+
+
 @pytest.mark.parametrize(
     "stored",
     [
         "{not json",
         '"text"',
-        '{"session_id": "s", "created_at": "2026-01-01T00:00:00Z", "messages": [{"role": "system", '
-        '"content": "x", "timestamp": "2026-01-01T00:00:00Z"}]}',
-        '{"session_id": "s", "created_at": "2026-01-01T00:00:00Z", "messages": [{"role": "user", '
-        '"content": {"a": 1}, "timestamp": "2026-01-01T00:00:00Z"}]}',
+        _stored({"role": "system", "content": "x"}),
+        _stored({"role": "user", "content": {"a": 1}}),
+        _stored({"role": "assistant", "content": "x", "citations": "many"}),
+        _stored({"role": "assistant", "content": "x", "confidence": 7}),
     ],
 )
 def test_a_stored_conversation_that_is_not_one_is_discarded(page, stored):
@@ -214,11 +229,21 @@ def test_script_in_a_question_and_in_stored_data_stays_text(page):
     evil = "<img src=x onerror=\"window.hurt='stored'\"> [x](javascript:window.hurt=1) [1]"
     when = "2026-01-01T00:00:00Z"
     citation = {
-        "chapter_title": evil, "section": evil, "source_file": "\"><script>window.hurt=1</script>",
+        "chapter_title": evil, "section": evil, "source_file": '"><script>window.hurt=1</script>',
         "excerpt": evil, "anchor": "javascript:window.hurt=1", "start_char_offset": 0, "end_char_offset": 9,
     }  # fmt: skip
-    answer = {"role": "assistant", "content": evil, "timestamp": when, "confidence": 0.9, "citations": [citation]}
-    session = {"session_id": "s", "created_at": when, "messages": [{"role": "user", "content": evil, "timestamp": when}, answer]}
+    answer = {
+        "role": "assistant",
+        "content": evil,
+        "timestamp": when,
+        "confidence": 0.9,
+        "citations": [citation],
+    }
+    session = {
+        "session_id": "s",
+        "created_at": when,
+        "messages": [{"role": "user", "content": evil, "timestamp": when}, answer],
+    }
     page.goto("/")
     page.evaluate("text => sessionStorage.setItem('chatbot_session', text)", json.dumps(session))
     page.reload()
@@ -306,7 +331,9 @@ def _check_with_axe(page) -> None:
 
 
 def _words(text: str) -> Counter[str]:
-    readable = re.sub(r"\$\$?[^$]*\$\$?|\[\^[^\]]*\]:?|^```.*$|^~~~.*$", " ", text, flags=re.M)
+    readable = re.sub(
+        r"\$\$?[^$]*\$\$?|\[\^[^\]]*\]:?|^```.*$|^~~~.*$", " ", text, flags=re.MULTILINE
+    )
     readable = re.sub(r"\]\([^)]*\)", "]", readable)
     return Counter(word for word in re.findall(r"\w+", readable) if not word.isdigit())
 
@@ -315,5 +342,7 @@ def _bare(html: str) -> str:
     """Tags without attributes, without our wrappers, with no blanks between."""
     html = re.sub(r"<(/?[a-z0-9]+)(?:\s[^>]*)?/?>", r"<\1>", html)
     html = re.sub(r"</?(?:figure|div|span|thead|tbody|figcaption)>", "", html)
-    html = re.sub(r"\s*(</?(?:p|ul|ol|li|blockquote|pre|table|tr|td|th|h\d|hr|br)>)\s*", r"\1", html)
+    html = re.sub(
+        r"\s*(</?(?:p|ul|ol|li|blockquote|pre|table|tr|td|th|h\d|hr|br)>)\s*", r"\1", html
+    )
     return html.replace("&quot;", '"').replace("\n</code>", "</code>").strip()

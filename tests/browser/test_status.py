@@ -43,6 +43,8 @@ def test_the_admin_sees_runs_and_quarantine_and_rolls_back(site, page):
     expect(page.locator("#said")).to_have_text(f"Readers see {name} now.")
     expect(rows.filter(has_text="readers see it").locator("td").first).to_have_text(name)
     # and forward again, for the tests that come after
-    rows.filter(has=page.get_by_role("button", name="Roll back")).first.get_by_role("button").click()
+    rows.filter(has=page.get_by_role("button", name="Roll back")).first.get_by_role(
+        "button"
+    ).click()
     page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
     expect(rows.filter(has_text="readers see it").locator("td").first).not_to_have_text(name)

@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import expect
-from site_under_test import LESSON, QUESTION, SLOWLY, breakable_wire
+from site_under_test import LESSON, QUESTION, SLOWLY, breakable_wire, published
 from widget import Widget
 
 from askbook.errors import DatabaseDown
@@ -153,15 +153,15 @@ def test_the_hours_limit_says_how_long_to_wait(site, context, widget):
     assert reply.status_code == 200
     widget.put(QUESTION)
     expect(widget.find(".notice")).to_have_text(
-        re.compile(r"You have asked all your questions for now. You can ask again in \d+ minutes?\.")
+        re.compile(
+            r"You have asked all your questions for now. You can ask again in \d+ minutes?\."
+        )
     )
     expect(widget.page.get_by_role("button", name="Send")).to_be_disabled()
     expect(widget.page.get_by_role("button", name="Ask again")).to_be_disabled()
 
 
-def test_a_part_that_is_down_is_said_and_the_question_can_be_asked_again(
-    site, widget, monkeypatch
-):
+def test_a_part_that_is_down_is_said_and_the_question_can_be_asked_again(site, widget, monkeypatch):
     async def down(*_: object):
         raise DatabaseDown("PostgreSQL does not answer")
 
@@ -249,7 +249,31 @@ def test_screen_readers_hear_the_answer_once_it_is_whole(site, page, widget):
     expect(widget.answers.locator(".text")).not_to_be_empty()
     expect(status).to_have_text("Looking in the book…")
     site.writer.may_go_on.set()
-    expect(status).to_have_text(re.compile(r"^Answer: .* confidence.* \d cited passages?\.$", re.S))
+    expect(status).to_have_text(
+        re.compile(r"^Answer: .* confidence.* \d cited passages?\.$", re.DOTALL)
+    )
+
+
+def test_two_lines_put_the_widget_on_another_site_with_a_policy_of_its_own(site, browser):
+    site.give_writer()
+    text = f"""<!doctype html><title>My docs</title><main>A page of ours.</main>
+      <script type="module" src="{site.address}/ask-book.js"></script>
+      <ask-book pages="/docs/{{path}}#{{anchor}}"></ask-book>"""
+    policy = f"default-src 'none'; script-src {site.address}; connect-src {site.address}"
+    context = browser.new_context()
+    page = context.new_page()
+    refused = []
+    page.on("console", lambda said: refused.append(said.text) if said.type == "error" else None)
+    with published(site.publisher, text, policy):
+        page.goto(site.publisher)
+        widget = Widget(page)
+        widget.open()
+        widget.ask(QUESTION)
+        widget.find("button.chip").first.click()
+        link = page.get_by_role("link", name="Open in the book").get_attribute("href")
+    context.close()
+    assert re.fullmatch(r"/docs/module-1-ros2/chapter-1-ros2-graph/topics-and-qos#[\w-]+", link)
+    assert [each for each in refused if "favicon" not in each] == []
 
 
 def _letters(text: str) -> str:
