@@ -106,7 +106,8 @@ function wrap(node, [from, to], quoted) {
     if (from < to) node.classList.add("cited");
     return from < to ? [node] : [];
   }
-  const kinds = Array.from({ length: node.data.length }, (_, at) => (quoted.some(([start, end]) => at >= start && at < end) ? "quoted" : at >= from && at < to ? "cited" : ""));
+  const joined = [...quoted].sort(([a], [b]) => a - b).map(([start, end]) => [start, end + node.data.slice(end).match(/^\s*/)[0].length]); // no gap between sentences
+  const kinds = Array.from({ length: node.data.length }, (_, at) => (joined.some(([start, end]) => at >= start && at < end) ? "quoted" : at >= from && at < to ? "cited" : ""));
   const marks = [];
   for (let end = kinds.length; end > 0; ) {
     let start = end - 1;

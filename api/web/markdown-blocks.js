@@ -179,16 +179,20 @@ function list(lines, i, page, depth) {
   const isOrdered = /\d/.test(first[2]);
   const kind = first[2].at(-1);
   const items = [];
+  const continues = (text) => {
+    const mark = text.match(ITEM);
+    return mark && mark[2].at(-1) === kind && /\d/.test(mark[2]) === isOrdered && !RULE.test(text);
+  };
   let isLoose = false;
   let at = i;
   while (at < lines.length) {
     const mark = lines[at].text.match(ITEM);
-    if (!mark || mark[2].at(-1) !== kind || /\d/.test(mark[2]) !== isOrdered || RULE.test(lines[at].text)) break;
+    if (!continues(lines[at].text)) break;
     const end = itemEnd(lines, at, contentColumn(mark));
     const inside = lines.slice(at, end);
     while (inside.length && !inside.at(-1).text.trim()) inside.pop();
     items.push(item(inside, mark, page, depth));
-    isLoose ||= end < lines.length && inside.length < end - at && ITEM.test(lines[end]?.text ?? "");
+    isLoose ||= end < lines.length && inside.length < end - at && continues(lines[end].text);
     isLoose ||= hasGap(inside, contentColumn(mark));
     at = end;
   }
@@ -307,7 +311,7 @@ function table(lines, i) {
   const aligns = marks.map(({ text }) => (/^:.*:$/.test(text) ? "center" : text.endsWith(":") ? "end" : null));
   let end = i + 2;
   while (end < lines.length && lines[end].text.trim() && !interrupts(lines, end)) end += 1;
-  const rows = lines.slice(i + 2, end).map((line) => cellsOf(line).slice(0, head.length));
+  const rows = lines.slice(i + 2, end).map((line) => head.map((_, n) => cellsOf(line)[n] ?? new Stretch([])));
   return [{ type: "table", aligns, head, rows }, end];
 }
 

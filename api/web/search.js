@@ -92,8 +92,8 @@ export function marked(text, words) {
 /** The part of a passage around the first found word, without markup. */
 function snippet(markdown, words) {
   const box = element("div", {}, renderMarkdown(markdown).content);
-  for (const heading of box.querySelectorAll(":scope > :is(h1, h2, h3, h4, h5, h6)")) heading.remove(); // the title says it
-  for (const block of box.querySelectorAll("p, li, td, th, h1, h2, h3, h4, h5, h6, figcaption, pre, summary")) block.append(" ");
+  for (const heading of box.querySelectorAll(":scope > :is(h1, h2, h3, h4, h5, h6), figcaption")) heading.remove(); // the title says it
+  for (const block of box.querySelectorAll("p, li, td, th, h1, h2, h3, h4, h5, h6, pre, summary")) block.append(" ");
   const text = box.textContent.replace(/\s+/g, " ").trim();
   const first = Math.max(0, text.search(wordPattern(words) ?? /^/) - 60);
   const start = first ? text.indexOf(" ", first) + 1 : 0;
