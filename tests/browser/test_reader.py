@@ -112,7 +112,7 @@ _CONSTRUCTS = [
     "1. a\n\n   ```\n   code\n   ```\n2. b",
     "unclosed **bold and `code and [link](",
     "```\nunclosed fence",
-    "~~gone~~ and ~not~ a fence",
+    "~~gone~~ and a ~ b",
     "* a\n\n  b\n* c\n+ d",
 ]
 
