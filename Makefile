@@ -72,6 +72,7 @@ $(VENV)/peers: pyproject.toml | setup
 
 bench: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
+	@$(BIN)/askbook ingest >/dev/null && $(BIN)/python -m evaluation.speed.api
 
 TYPES := api/web/types.d.ts
 types: setup

@@ -11,6 +11,7 @@ from litestar import Litestar
 from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
+from litestar.plugins.pydantic import PydanticPlugin
 
 from api import (
     ask,
@@ -84,6 +85,7 @@ def create_app(settings: Settings) -> Litestar:
         request_max_body_size=LARGEST_BODY,
         logging_config=None,  # the process that serves decides where logs go
         openapi_config=openapi.config(),
+        plugins=[PydanticPlugin(validate_strict=True)],
     )
 
 

@@ -9,13 +9,13 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import Body
 from litestar.response import Stream
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from api import sse
 from api.auth import Caller
 from api.chat import HistoryMessage
 from api.errors import problems
-from api.fields import BookId, CleanText
+from api.fields import Asked, BookId, CleanText
 from api.questions import Reception
 from askbook.models import Answer, ChunkFilter, Message, Question
 from askbook.models import Citation as Cited
@@ -24,10 +24,8 @@ from askbook.settings import Settings
 _QUESTION_PROBLEMS = problems(400, 401, 413, 422, 429, 503)
 
 
-class AskRequest(BaseModel):
+class AskRequest(Asked):
     """A question to the book."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=3, max_length=1000), CleanText

@@ -11,7 +11,6 @@ from litestar.openapi.spec import Example
 from litestar.params import Body
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     ValidationInfo,
@@ -20,7 +19,7 @@ from pydantic import (
 
 from api.auth import Caller
 from api.errors import problems
-from api.fields import BookId, CleanText
+from api.fields import Asked, BookId, CleanText
 from api.questions import Reception
 from askbook.book.tokens import count_tokens
 from askbook.models import Answer, ChunkFilter, Message, Question
@@ -29,10 +28,8 @@ _MAX_TOKENS = 1000
 _SNIPPET = 200
 
 
-class HistoryMessage(BaseModel):
+class HistoryMessage(Asked):
     """One earlier message, as the browser keeps it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: Literal["user", "assistant"] = Field(description="Who said it.")
     content: Annotated[str, CleanText] = Field(description="What was said.")
@@ -40,10 +37,8 @@ class HistoryMessage(BaseModel):
     mode: Literal["rag", "selected_text"] | None = Field(None, description="Not used.")
 
 
-class ChatQuery(BaseModel):
+class ChatQuery(Asked):
     """A question about the book or about a selected text."""
-
-    model_config = ConfigDict(extra="forbid")
 
     selected_text: Annotated[str, StringConstraints(max_length=5000), CleanText] | None = Field(
         None, description="Text that the reader selected; then this alone is the context."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import (
     BaseModel,
@@ -19,13 +20,20 @@ from askbook.models import ChunkFilter
 CleanText = BeforeValidator(lambda value: without_nuls(value) if isinstance(value, str) else value)
 BookId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=512), CleanText]
+Id = Annotated[
+    UUID, BeforeValidator(lambda value: UUID(value) if isinstance(value, str) else value)
+]
 Number = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class Selection(BaseModel):
-    """A range of the book that a reader selected (seed 001)."""
+class Asked(BaseModel):
+    """A request body. Unknown fields are refused; that true is no number, the app sees to."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class Selection(Asked):
+    """A range of the book that a reader selected (seed 001)."""
 
     source_file: Name | None = Field(None, description="The file, relative to the book's folder.")
     chapter_id: Name | None = Field(None, description="Or the chapter.")

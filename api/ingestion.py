@@ -12,11 +12,11 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import Body, FromPath, QueryParameter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from api.auth import admin_guard
 from api.errors import Refused, problems
-from api.fields import BookId
+from api.fields import Asked, BookId
 from api.prefect import Prefect
 from askbook.models import Mode
 from askbook.store import documents, jobs
@@ -26,10 +26,8 @@ _PATIENCE: Final = timedelta(minutes=1)  # for a job that was never handed to Pr
 _LOST: Final = "It was never handed to Prefect. Start it again."
 
 
-class IngestRequest(BaseModel):
+class IngestRequest(Asked):
     """Which book to index again, and how."""
-
-    model_config = ConfigDict(extra="forbid")
 
     book_id: BookId | None = Field(None, description="Which book; the server's own if left out.")
     mode: Literal["incremental", "full", "recreate"] = Field(
@@ -93,12 +91,13 @@ async def start_ingest(
     book_id = data.book_id or parts.settings.book_id
     book_dir = await anyio.to_thread.run_sync(_folder_of, parts, book_id)
     await _refuse_second(parts, prefect, book_id)
+    deployment = await prefect.ingest_deployment()
     job_id = await anyio.to_thread.run_sync(_queue, parts, book_id, Mode(data.mode))
     parameters = {
         "book_dir": book_dir, "book_id": book_id, "mode": data.mode, "force": data.force,
     }  # fmt: skip
     try:
-        flow_run_id = await prefect.start_ingest(parameters)
+        flow_run_id = await prefect.start(deployment, parameters)
     except Refused as error:
         await anyio.to_thread.run_sync(_fail, parts, job_id, error.detail)
         raise

@@ -61,17 +61,23 @@ class Prefect:
         except httpx.HTTPError:
             return False
 
-    async def start_ingest(self, parameters: dict[str, object]) -> UUID:
-        """Start the deployment; returns the id of the flow run."""
+    async def ingest_deployment(self) -> str:
+        """The id of the deployment that ingests."""
         deployment = await self._call("GET", f"/deployments/name/{_DEPLOYMENT}")
         if deployment is None:
             raise unavailable(f"it has no deployment {_DEPLOYMENT}; start `askbook up`")
+        return str(deployment["id"])
+
+    async def start(self, deployment: str, parameters: dict[str, object]) -> UUID:
+        """Start a deployment; returns the id of the flow run."""
         run = await self._call(
             "POST",
-            f"/deployments/{deployment['id']}/create_flow_run",
+            f"/deployments/{deployment}/create_flow_run",
             {"parameters": parameters, "tags": ["askbook", "api"]},
         )
-        return UUID(str((run or {})["id"]))
+        if run is None:
+            raise unavailable("its deployment was removed just now")
+        return UUID(str(run["id"]))
 
     async def failure_of(self, flow_run_id: UUID) -> str | None:
         """Why a run will never report again; None while it may."""

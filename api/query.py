@@ -11,12 +11,12 @@ from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import Body
 from litestar.response import Stream
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from api import sse
 from api.auth import Caller
 from api.errors import problems
-from api.fields import BookId, CleanText, Name, Selection
+from api.fields import Asked, BookId, CleanText, Id, Name, Selection
 from api.markup import without_markup
 from api.questions import Reception, Ticket
 from api.sessions import TokenUsage
@@ -36,10 +36,8 @@ def _says_something(text: str) -> str:
     return cleaned
 
 
-class QueryFilters(BaseModel):
+class QueryFilters(Asked):
     """Which part of the book to look in; all that are given must hold."""
-
-    model_config = ConfigDict(extra="forbid")
 
     module: int | None = Field(None, ge=1, le=10, description="Number of the module.")
     difficulty: Literal["beginner", "intermediate", "advanced"] | None = Field(
@@ -48,18 +46,16 @@ class QueryFilters(BaseModel):
     tags: list[Name] | None = Field(None, max_length=20, description="Any of these topics.")
 
 
-class QueryRequest(BaseModel):
+class QueryRequest(Asked):
     """A question, in a conversation or to begin one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     query: Annotated[
         str, StringConstraints(min_length=1, max_length=500), AfterValidator(_says_something)
     ] = Field(description="The question, 1 to 500 characters; HTML tags are removed.")
-    user_id: UUID | None = Field(
+    user_id: Id | None = Field(
         None, description="Not believed: only a bearer token says who somebody is."
     )
-    session_id: UUID | None = Field(
+    session_id: Id | None = Field(
         None, description="The conversation to go on with; left out: a new one."
     )
     filters: QueryFilters | None = Field(None, description="Which part of the book to look in.")

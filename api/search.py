@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from uuid import UUID
 
 from litestar import post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import Body
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from api.errors import problems
-from api.fields import BookId, CleanText, Name, Number
+from api.fields import Asked, BookId, CleanText, Id, Name, Number
 from askbook.models import ChunkFilter, Hit
 from askbook.wiring import Parts
 
 Level = Literal["A1", "A2", "B1", "B2", "C1", "C2"]
 
 
-class SearchQuery(BaseModel):
+class SearchQuery(Asked):
     """What to look for, and where; every given filter must hold."""
-
-    model_config = ConfigDict(extra="forbid")
 
     text: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=3, max_length=1000), CleanText
@@ -39,7 +36,7 @@ class SearchQuery(BaseModel):
     layer_filter: Literal["L1", "L2", "L3", "L4"] | None = Field(
         None, description="Only this teaching layer."
     )
-    parent_doc_id: UUID | None = Field(None, description="Only chunks of this lesson.")
+    parent_doc_id: Id | None = Field(None, description="Only chunks of this lesson.")
     limit: int = Field(5, ge=1, le=20, description="Most results wanted.")
 
     def where(self, default_book: str) -> ChunkFilter:

@@ -11,11 +11,11 @@ from litestar import get, post
 from litestar.di import NamedDependency
 from litestar.openapi.spec import Example
 from litestar.params import Body
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from api.auth import admin_guard
 from api.errors import Refused, problems
-from api.fields import Name
+from api.fields import Asked, Name
 from askbook.errors import IndexFault
 from askbook.rollback import rollback
 from askbook.wiring import Parts
@@ -38,10 +38,8 @@ class Versions(BaseModel):
     versions: list[VersionEntry] = Field(description="Newest first.")
 
 
-class RollbackRequest(BaseModel):
+class RollbackRequest(Asked):
     """Where to go back to."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: Name | None = Field(None, description="Its name; left out: the one before.")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from askbook.book.frontmatter import read_frontmatter
 from askbook.book.locate import is_left_out, locate, resolve_collisions
 from askbook.book.source import check_size, decode
+from askbook.book.walk import Globs, walk
 from askbook.errors import BookError, UnreadableFile
 from askbook.models import Lesson
-from askbook.book.walk import Globs, walk
 
 
 @dataclass(frozen=True, slots=True)

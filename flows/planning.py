@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from askbook.book.walk import Globs
 from askbook.store import documents, jobs
 from flows.diff import Plan, diff, guard_deletions
 from flows.discover import Survey, discover
 from flows.run import Report, RunSpec, job
-from askbook.book.walk import Globs
 
 
 def plan_now(spec: RunSpec) -> Plan:

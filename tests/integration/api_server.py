@@ -44,9 +44,10 @@ class ObedientWriter:
         try:
             if self.error is not None:
                 raise self.error
-            yield f"{first}. [Source 1]\n\n"
+            yield f"{first}. [Source 1]\n\nAgain"  # a sentence is over when the next begins
             while not self.may_end.is_set():  # noqa: ASYNC110 - set by another thread
                 await anyio.sleep(0.01)
+            yield f": {first}. [Source 1]"
             done = True
         finally:
             self.stopped += not done

