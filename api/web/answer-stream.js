@@ -1,7 +1,9 @@
 // One question to the server; its answer as it comes (server-sent events of `StreamChunk`).
 
 /** @import { components } from "./types.d.ts" */
-/** @typedef {components["schemas"]["AskRequest"]} AskRequest */
+/** @typedef {components["schemas"]} Schemas */
+/** @typedef {Pick<Schemas["HistoryMessage"], "role" | "content">} Earlier */
+/** @typedef {{question: string, conversation_history?: Earlier[]} & Partial<Pick<Schemas["AskRequest"], "book_id" | "selected_text">>} AskRequest */
 /** @typedef {components["schemas"]["StreamChunk"]} StreamChunk */
 /** @typedef {components["schemas"]["Citation"]} Citation */
 

@@ -49,6 +49,7 @@ export class Conversation {
   /** Put a question. @returns {Message} */
   ask(content, selectedText) {
     if (this.isLoading) throw new Error("one answer at a time");
+    /** @type {Message["mode"]} */
     const mode = selectedText ? "selected_text" : "rag";
     const question = { ...message("user", content), mode, ...(selectedText ? { selected_text: selectedText } : {}) };
     this.messages.push(question);
@@ -66,7 +67,10 @@ export class Conversation {
     return answer;
   }
 
-  /** End the answer: whole, or stopped by the reader. An answer without a word is not kept. */
+  /**
+   * End the answer: whole, or stopped by the reader. An answer without a word is not kept.
+   * @param {{citations?: Citation[], confidence?: number, stopped?: boolean}} [end]
+   */
   endAnswer({ citations = [], confidence, stopped = false } = {}) {
     const answer = this.streaming;
     this.streamingMessageId = null;
@@ -123,6 +127,7 @@ function newId() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
+/** @param {Message["role"]} role @param {string} content @returns {Message} */
 function message(role, content) {
   return { id: newId(), role, content, timestamp: new Date().toISOString() };
 }

@@ -50,13 +50,17 @@ export function markSpan(text, placed, { start, end, quotes }) {
   const [from, to] = [utf16Offset(text, start), utf16Offset(text, end)];
   const quoted = quotedRanges(placed, quotes, from);
   const marks = placed.flatMap((each) => {
+    /** @type {[number, number]} */
     const inSpan = each.start < to && each.end > from ? clipped(each, from, to) : [0, 0];
     return wrap(each.node, inSpan, quoted.get(each) ?? []);
   });
   return marks.find((mark) => mark.classList.contains("quoted")) ?? marks[0] ?? null;
 }
 
-/** The part of a node that lies in the span; a node whose text is not its source counts whole. */
+/**
+ * The part of a node that lies in the span; a node whose text is not its source counts whole.
+ * @returns {[number, number]}
+ */
 function clipped({ node, start, end }, from, to) {
   const length = node instanceof Text ? node.data.length : 1;
   return length === end - start ? [Math.max(0, from - start), Math.min(length, to - start)] : [0, length];

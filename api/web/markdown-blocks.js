@@ -18,7 +18,7 @@ const CELLS = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const UNREAD = new Set(["script", "style", "iframe", "svg", "object", "template", "noscript"]);
 const MAX_DEPTH = 24; // deeper quotes and lists are shown as plain paragraphs
 
-/** Parse a page. @returns {{blocks: Block[], page: Page, start: number}} */
+/** Parse a page. @returns {{blocks: Block[], page: Page}} */
 export function parseBlocks(source, { mdx = false, citations = false } = {}) {
   const page = { mdx, citations, notes: new Map(), links: new Map() };
   const lines = linesOf(source);

@@ -8,7 +8,7 @@ import { fetchJson } from "./server.js";
 
 /** @import { Book, Place } from "./library.js" */
 
-const $ = (id) => document.getElementById(id);
+const $ = (id) => /** @type {any} */ (document.getElementById(id)); // an element of index.html
 const [contents, main, outline, menu, ask, searchForm] = ["contents", "content", "outline", "menu", "ask", "search"].map($);
 
 class Reader {

@@ -8,7 +8,7 @@ import { fetchJson, postJson } from "./server.js";
 
 const KEY = "askbook_admin_key"; // sessionStorage: gone with the tab
 const PAGE = 1000; // documents per request
-const $ = (id) => document.getElementById(id);
+const $ = (id) => /** @type {any} */ (document.getElementById(id)); // an element of status.html
 const adminHeaders = () => ({ "X-Admin-Key": sessionStorage.getItem(KEY) ?? "" });
 
 function table(names, rows, empty) {
