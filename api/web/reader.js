@@ -3,7 +3,6 @@ import { icon } from "./icons.js";
 import { markSpan, renderLesson } from "./lesson.js";
 import { addressOf, Library, readAddress } from "./library.js";
 import { element } from "./markdown.js";
-import { searchView } from "./search.js";
 import { fetchJson } from "./server.js";
 
 /** @import { Book, Place } from "./library.js" */
@@ -59,6 +58,7 @@ class Reader {
     const wanted = this.library.books.find((book) => book.book_id === parameters.get("book"));
     if (wanted) this.openBook(wanted);
     searchForm.elements.q.value = parameters.get("q") ?? "";
+    const { searchView } = await import("./search.js"); // fetched by the first search
     this.showPage(await searchView(parameters, this.book, signal), "Search");
   }
 
