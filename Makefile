@@ -24,7 +24,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench bench-chunking bench-ingest bench-asking format lock types setup clean
+.PHONY: run test browser lint bench bench-chunking bench-ingest bench-asking format lock types setup clean
 
 setup: $(VENV)/.ready
 
@@ -45,8 +45,21 @@ run: setup
 	@$(BIN)/askbook ingest $(BOOK) $(SERVED)
 	@$(BIN)/askbook serve --port $(PORT) $(SERVED) --ask "$(QUESTION)"
 
-test: setup
+test: setup browser
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# The browser tests need a Chromium. Root gets Debian's; everybody else is told, loudly.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Debian's chromium for the browser tests"; \
+	  apt() { DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 -qq "$$@" >/dev/null 2>&1; }; \
+	  apt install -y --no-install-recommends chromium \
+	    || { apt update && apt install -y --no-install-recommends chromium; } || true; \
+	fi; \
+	command -v chromium chromium-browser google-chrome >/dev/null || printf '%s\n' \
+	  "" "*** NO CHROMIUM: the tests in tests/browser will be SKIPPED." \
+	  "*** Install it (Debian: apt-get install chromium) and run make test again." "" >&2
 
 lint: setup
 	@$(BIN)/ruff check .

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import anyio.to_thread
@@ -13,7 +12,6 @@ from litestar.config.cors import CORSConfig
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.plugins.pydantic import PydanticPlugin
-from litestar.static_files import create_static_files_router
 
 from api import (
     ask,
@@ -23,6 +21,7 @@ from api import (
     ingestion,
     lessons,
     openapi,
+    pages,
     query,
     search,
     sessions,
@@ -69,14 +68,8 @@ _DOORS: Final = [
 
 def create_app(settings: Settings) -> Litestar:
     """The whole API as an ASGI application."""
-    web = create_static_files_router(
-        path="/",
-        directories=[Path(__file__).parent / "web"],
-        html_mode=True,
-        include_in_schema=False,
-    )
     return Litestar(
-        route_handlers=[*_DOORS, Metrics, web],
+        route_handlers=[*_DOORS, Metrics, pages.page],
         lifespan=[_open_parts],
         exception_handlers=EXCEPTION_HANDLERS,
         state=State({"settings": settings, "verifier": Verifier(settings)}),

@@ -13,10 +13,11 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from api import sse
 from api.auth import Caller
+from api.chat import HistoryMessage
 from api.errors import problems
 from api.fields import Asked, BookId, CleanText
 from api.questions import Reception
-from askbook.models import Answer, ChunkFilter, Question
+from askbook.models import Answer, ChunkFilter, Message, Question
 from askbook.models import Citation as Cited
 from askbook.settings import Settings
 
@@ -31,11 +32,23 @@ class AskRequest(Asked):
     ] = Field(description="The reader's question, 3 to 1,000 characters.")
     top_k: int = Field(5, ge=1, le=20, description="Passages to answer from.")
     book_id: BookId | None = Field(None, description="Which book; the server's own if left out.")
+    selected_text: Annotated[str, StringConstraints(max_length=5000), CleanText] | None = Field(
+        None, description="Text that the reader selected; then this alone is the context."
+    )
+    conversation_history: list[HistoryMessage] | None = Field(
+        None, max_length=10, description="Earlier messages, oldest first."
+    )
 
     def to_question(self, default_book: str) -> Question:
         """What the chain is asked."""
-        where = ChunkFilter(book_id=self.book_id or default_book)
-        return Question(self.question, where, self.top_k)
+        history = (each for each in self.conversation_history or [] if each.content.strip())
+        return Question(
+            self.question,
+            ChunkFilter(book_id=self.book_id or default_book),
+            self.top_k,
+            history=tuple(Message(each.role, each.content) for each in history),
+            selected_text=(self.selected_text or "").strip() or None,
+        )
 
 
 class Citation(BaseModel):

@@ -70,6 +70,7 @@ class Jobs(BaseModel):
     """The last jobs."""
 
     jobs: list[IngestionJob] = Field(description="Newest first.")
+    prefect_pages: str | None = Field(description="Address of Prefect's own pages, if known.")
 
 
 _ASKED = Body(examples=[Example(summary="What changed", value={"mode": "incremental"})])
@@ -108,6 +109,7 @@ async def start_ingest(
 @get("/api/ingest/jobs", guards=[admin_guard], responses=problems(401, 403, 422, 503))
 async def list_jobs(
     parts: NamedDependency[Parts],
+    prefect: NamedDependency[Prefect],
     book_id: Annotated[
         str | None, QueryParameter(max_length=100, description="Only this book.")
     ] = None,
@@ -115,7 +117,7 @@ async def list_jobs(
 ) -> Jobs:
     """The last jobs, newest first."""
     found = await anyio.to_thread.run_sync(_recent, parts, book_id, limit)
-    return Jobs(jobs=[_out(job, None) for job in found])
+    return Jobs(jobs=[_out(job, None) for job in found], prefect_pages=prefect.pages)
 
 
 @get("/api/ingest/jobs/{job_id:int}", guards=[admin_guard], responses=problems(401, 403, 404, 503))

@@ -48,6 +48,12 @@ class Prefect:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    @property
+    def pages(self) -> str | None:
+        """Where people look at runs; a server of one's own has its pages beside its API."""
+        address = self.address or ""
+        return address.removesuffix("/api") if address.endswith("/api") else None
+
     async def answers(self) -> bool:
         """Whether the server is there."""
         try:
