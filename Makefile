@@ -4,6 +4,8 @@
 #   make lint                           ruff and mypy
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
 #   make bench-ingest                   of these, the ingest alone (about ten minutes)
+#   make bench-peers                    ingest next to LangChain, LlamaIndex and CocoIndex
+#   make bench-library                  search in 10,000 and 100,000 chunks, with and without int8
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -22,7 +24,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench bench-ingest format lock setup clean
+.PHONY: run test lint bench bench-ingest bench-peers bench-library format lock setup clean
 
 setup: $(VENV)/.ready
 
@@ -57,11 +59,22 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-bench: $(VENV)/peers bench-ingest
+bench: $(VENV)/peers bench-ingest bench-peers bench-library
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
 
 bench-ingest: setup
 	@$(BIN)/python -m evaluation.speed.ingest
+
+# Other libraries in an environment of their own. Copied, not linked: one of them refuses links.
+$(VENV)/bench-peers: evaluation/speed/peers/requirements.txt | setup
+	@rm -rf $@ && $(PYTHON) -m venv $@
+	@$(BIN)/uv pip install --quiet --link-mode copy --python $@/bin/python -r $<
+
+bench-peers: $(VENV)/bench-peers
+	@$(BIN)/python -m evaluation.speed.against --peers $(VENV)/bench-peers/bin/python
+
+bench-library: setup
+	@$(BIN)/python -m evaluation.speed.library --quantization none int8
 
 format: setup
 	@$(BIN)/ruff check --fix .
