@@ -1,7 +1,8 @@
 # The developer's own commands; CI calls the same ones.
 #   make run [BOOK=path BOOK_ID=name]   ingest a book, start the API, ask it one question
 #   make test                           all tests
-#   make lint                           ruff and mypy
+#   make lint                           ruff, mypy, and whether the lock is pinned and hashed
+#   make audit                          known vulnerabilities of the locked versions (network)
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
 #   make bench-ingest                   of these, the ingest alone (about ten minutes)
 #   make bench-peers                    ingest next to LangChain, LlamaIndex and CocoIndex
@@ -24,7 +25,7 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test lint bench bench-ingest bench-peers bench-library format lock setup clean
+.PHONY: run test lint audit bench bench-ingest bench-peers bench-library format lock setup clean
 
 setup: $(VENV)/.ready
 
@@ -52,6 +53,11 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python .ci/audit
+
+# Needs a network: asks the public database of known vulnerabilities about every locked version.
+audit: setup
+	@$(BIN)/uvx pip-audit --requirement requirements.lock --disable-pip --require-hashes
 
 # Peers are only needed here: they are put aside, not into the environment.
 $(VENV)/peers: pyproject.toml | setup

@@ -32,6 +32,11 @@ PEERS = {
 }
 PHASES = ("cold", "unchanged", "edit", "delete")
 _ROOT = Path(__file__).parents[2]
+_HOW = (
+    "`make bench-peers`, {date}, {pages} pages, {machine}, Python {python}. CPU seconds of one "
+    "process from start to end, with its children; in brackets, how many times askbook's: over 1 "
+    "means that askbook needs less. One run: the second digit is noise."
+)
 _EMBED = """
 import sys, pathlib, pyarrow.parquet as pq
 from askbook.providers.hashing import HashingEmbedder
@@ -110,10 +115,12 @@ def report(pages: int, found: dict[str, dict[str, Ran]], least: dict[str, float]
     lines = [
         "# Ingest next to other libraries",
         "",
-        f"`make bench-peers`, {time.strftime('%Y-%m-%d')}, {pages} pages, "
-        f"{platform.machine()}, Python {platform.python_version()}. CPU seconds of one process "
-        "from start to end, with its children; in brackets, how many times askbook's. Over 1.0 "
-        "means that askbook is quicker. One run: the second digit is noise.",
+        _HOW.format(
+            date=time.strftime("%Y-%m-%d"),
+            pages=pages,
+            machine=platform.machine(),
+            python=platform.python_version(),
+        ),
         "",
         "| | " + " | ".join(PHASES) + " | peak memory, cold |",
         "|---|" + "---|" * (len(PHASES) + 1),

@@ -14,9 +14,9 @@ def bars(title: str, series: Mapping[str, Mapping[str, float]]) -> str:
     groups = list(next(iter(series.values())))
     most = max(value for each in series.values() for value in each.values()) or 1.0
     height = 60 + len(groups) * (len(series) * _BAR + _GAP) + len(series) * 20
+    size = f'viewBox="0 0 {_WIDTH} {height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-        'font-family="sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
         '<rect width="100%" height="100%" fill="white"/>',
         f'<text x="10" y="24" font-size="15">{escape(title)}</text>',
     ]
