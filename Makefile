@@ -1,10 +1,15 @@
 # The developer's own commands; CI calls the same ones.
 #   make run [BOOK=path BOOK_ID=name]   ingest a book, start the API, ask it one question
 #   make test                           all tests
-#   make lint                           ruff and mypy
+#   make lint                           ruff, mypy, and whether the lock is pinned and hashed
+#   make audit                          known vulnerabilities of the locked versions (network)
 #   make bench [CORPORA=path]           speeds, next to other libraries, in one run
 #   make bench-ingest                   of these, the ingest alone (about ten minutes)
+#   make bench-chunking                 of these, the chunkers
 #   make bench-asking                   of these, what asking adds to embedder and index
+#   make bench-api                      of these, search over HTTP next to the bare chain
+#   make bench-peers                    ingest next to LangChain, LlamaIndex and CocoIndex
+#   make bench-library                  search in 10,000 and 100,000 chunks, with and without int8
 #   make types                          write api/web/types.d.ts anew from the OpenAPI (needs npm)
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
@@ -24,7 +29,8 @@ SERVED = $(if $(BOOK_ID),--book-id $(BOOK_ID))
 CORPORA ?= $(firstword $(wildcard ../shared/corpora) data/books)
 PEERS := langchain-text-splitters==1.1.3 semantic-text-splitter==0.33.1 chonkie==1.7.0
 
-.PHONY: run test browser lint bench bench-chunking bench-ingest bench-asking format lock types setup clean
+.PHONY: run test browser lint audit format lock types setup clean
+.PHONY: bench bench-chunking bench-ingest bench-asking bench-api bench-peers bench-library
 
 setup: $(VENV)/.ready
 
@@ -65,6 +71,11 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python .ci/audit
+
+# Needs a network: asks the public database of known vulnerabilities about every locked version.
+audit: setup
+	@$(BIN)/uvx pip-audit --requirement requirements.lock --disable-pip --require-hashes
 
 # Peers are only needed here: they are put aside, not into the environment.
 $(VENV)/peers: pyproject.toml | setup
@@ -72,20 +83,34 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-bench: bench-chunking bench-ingest bench-asking
+bench: bench-chunking bench-ingest bench-peers bench-asking bench-api bench-library
 
 bench-chunking: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
-	@$(BIN)/askbook ingest >/dev/null && $(BIN)/python -m evaluation.speed.api
 
-# What asking adds to the embedder and the index. The sample book is ingested aside.
-bench-asking: export ASKBOOK_HOME = data/runtime/benchmarks/asking
+# The sample book is ingested aside.
+bench-asking bench-api: export ASKBOOK_HOME = data/runtime/benchmarks/asking
 bench-asking: setup
 	@$(BIN)/askbook ingest
 	@$(BIN)/python -m evaluation.speed.asking
 
+bench-api: setup
+	@$(BIN)/askbook ingest
+	@$(BIN)/python -m evaluation.speed.api
+
 bench-ingest: setup
 	@$(BIN)/python -m evaluation.speed.ingest
+
+# Other libraries in an environment of their own. Copied, not linked: one of them refuses links.
+$(VENV)/bench-peers: evaluation/speed/peers/requirements.txt | setup
+	@rm -rf $@ && $(PYTHON) -m venv $@
+	@$(BIN)/uv pip install --quiet --link-mode copy --python $@/bin/python -r $<
+
+bench-peers: $(VENV)/bench-peers
+	@$(BIN)/python -m evaluation.speed.against --peers $(VENV)/bench-peers/bin/python
+
+bench-library: setup
+	@$(BIN)/python -m evaluation.speed.library --quantization none int8
 
 TYPES := api/web/types.d.ts
 types: setup

@@ -45,6 +45,18 @@ class Settings(BaseSettings):
         None, description="Qdrant server; unset: the Qdrant engine in process."
     )
     qdrant_api_key: SecretStr | None = Field(None, description="Key for the Qdrant server.")
+    qdrant_shards: int | None = Field(
+        None, ge=1, description="Shards of a new collection on a Qdrant cluster."
+    )
+    qdrant_replicas: int | None = Field(
+        None, ge=1, description="Copies of every shard on a Qdrant cluster."
+    )
+    qdrant_write_consistency: int | None = Field(
+        None, ge=1, description="Copies that must confirm a write on a Qdrant cluster."
+    )
+    quantization: Literal["none", "int8"] = Field(
+        "none", description="Vectors searched as 8-bit copies (int8), in an index made anew."
+    )
     database_url: SecretStr | None = Field(
         None, description="postgresql:// address; unset: PostgreSQL from a wheel, under HOME."
     )

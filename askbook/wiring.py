@@ -34,12 +34,20 @@ class Parts:
     @cached_property
     def index(self) -> VectorIndex:
         """The Qdrant server that the settings name, or the engine in process."""
+        from askbook.index.schema import Layout
+
         settings = self.settings
+        layout = Layout(
+            quantized=settings.quantization == "int8",
+            shards=settings.qdrant_shards,
+            replicas=settings.qdrant_replicas,
+            write_consistency=settings.qdrant_write_consistency,
+        )
         if settings.qdrant_url is None:
             from askbook.index.edge import EdgeIndex
 
             folder = settings.home / "index" / settings.collection
-            return EdgeIndex(folder, keep_versions=settings.keep_versions)
+            return EdgeIndex(folder, keep_versions=settings.keep_versions, layout=layout)
 
         from qdrant_client import QdrantClient
 
@@ -49,7 +57,9 @@ class Parts:
         client = QdrantClient(
             url=settings.qdrant_url, api_key=key.get_secret_value() if key else None
         )
-        return ServerIndex(client, settings.collection, keep_versions=settings.keep_versions)
+        return ServerIndex(
+            client, settings.collection, keep_versions=settings.keep_versions, layout=layout
+        )
 
     @cached_property
     def database(self) -> Database:

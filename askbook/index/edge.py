@@ -33,6 +33,7 @@ WORDS = Vocabulary(
     range=engine.RangeFloat,
 )
 _EVERYTHING = ChunkFilter()
+_PLAIN = schema.Layout()
 _log = logging.getLogger("askbook.index")
 
 
@@ -47,7 +48,10 @@ class _Opened:
 class EdgeIndex:
     """A collection in a folder, readable by many processes, published by one at a time."""
 
-    def __init__(self, folder: Path, *, keep_versions: int = 3) -> None:
+    def __init__(
+        self, folder: Path, *, keep_versions: int = 3, layout: schema.Layout = _PLAIN
+    ) -> None:
+        self._layout = layout
         self._folder = VersionFolder(folder)
         self._keep = keep_versions
         self._bm25 = engine.Bm25()
@@ -150,7 +154,7 @@ class EdgeIndex:
                 path,
                 embedding_model=embedding_model,
                 dimensions=dimensions,
-                copied=base is not None,
+                made=None if base is not None else self._layout,
                 bm25=self._bm25,
             )
             try:
@@ -230,7 +234,7 @@ class EdgeDraft:
         *,
         embedding_model: str,
         dimensions: int,
-        copied: bool,
+        made: schema.Layout | None,
         bm25: engine.Bm25,
     ) -> None:
         self._folder = folder
@@ -239,7 +243,7 @@ class EdgeDraft:
         self._dimensions = dimensions
         self._bm25 = bm25
         self._shard: engine.EdgeShard | None = (
-            engine.EdgeShard.load(str(path)) if copied else _create(path, dimensions)
+            engine.EdgeShard.load(str(path)) if made is None else _create(path, dimensions, made)
         )
 
     def upsert(self, points: Iterable[IndexPoint]) -> None:
@@ -331,8 +335,13 @@ def _told(name: str, damage: str) -> str:
     )
 
 
-def _create(path: Path, dimensions: int) -> engine.EdgeShard:
-    dense = engine.EdgeVectorParams(size=dimensions, distance=engine.Distance.Cosine)
+def _create(path: Path, dimensions: int, layout: schema.Layout) -> engine.EdgeShard:
+    int8 = engine.ScalarQuantizationConfig(engine.ScalarType.Int8, memory=engine.Memory.Cached)
+    dense = engine.EdgeVectorParams(
+        size=dimensions,
+        distance=engine.Distance.Cosine,
+        quantization_config=int8 if layout.quantized else None,
+    )
     sparse = engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)
     shard = engine.EdgeShard.create(
         str(path),

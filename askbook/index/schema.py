@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 DENSE = "dense"
 SPARSE = "bm25"
 
@@ -31,6 +33,16 @@ INTEGER_FIELDS = (
 UPSERT_BATCH = 256  # points a call: bounded memory, few calls
 SCROLL_PAGE = 512
 MOST_FACETS = 1_000_000  # values of one field; a book has at most this many files
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a collection that is made anew lies in memory and on the machines of a cluster."""
+
+    quantized: bool = False  # search on 8-bit copies of the vectors, rescore with the exact ones
+    shards: int | None = None  # None: as the server does by itself
+    replicas: int | None = None
+    write_consistency: int | None = None  # replicas that must confirm a write
 
 
 def vectors_wanted(*, with_vectors: bool, with_words: bool) -> list[str] | bool:

@@ -31,6 +31,10 @@ _WORDS = Vocabulary(
     range=models.Range,
 )
 _EVERYTHING = ChunkFilter()
+_PLAIN = schema.Layout()
+_INT8 = models.ScalarQuantization(
+    scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+)
 
 
 @contextmanager
@@ -47,8 +51,16 @@ def _server_errors() -> Iterator[None]:
 class ServerIndex:
     """A collection on a Qdrant server, under its public alias."""
 
-    def __init__(self, client: QdrantClient, alias: str, *, keep_versions: int = 3) -> None:
+    def __init__(
+        self,
+        client: QdrantClient,
+        alias: str,
+        *,
+        keep_versions: int = 3,
+        layout: schema.Layout = _PLAIN,
+    ) -> None:
         self._client = client
+        self._layout = layout
         self._alias = alias
         self._keep = keep_versions
         self._bm25 = qdrant_edge.Bm25()
@@ -219,6 +231,10 @@ class ServerIndex:
                 sparse_vectors_config={
                     schema.SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)
                 },
+                quantization_config=_INT8 if self._layout.quantized else None,
+                shard_number=self._layout.shards,
+                replication_factor=self._layout.replicas,
+                write_consistency_factor=self._layout.write_consistency,
                 metadata={
                     "created_at": datetime.now(UTC).isoformat(),
                     "embedding_model": embedding_model,
