@@ -16,7 +16,8 @@ import qdrant_edge as engine
 
 from askbook.asking.relevance import CONSIDERED
 from askbook.index import schema
-from askbook.index.edge import WORDS, EdgeIndex
+from askbook.index.edge import EdgeIndex
+from askbook.index.edge_shard import WORDS
 from askbook.index.filters import to_engine
 from askbook.models import ChunkFilter, Hit, IndexPoint
 from askbook.ports import Reranker, Vectors

@@ -9,29 +9,24 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import qdrant_edge as engine
 
 from askbook.errors import IndexFault
+from askbook.index import edge_shard as shards
 from askbook.index import integrity, schema, space
 from askbook.index.compatible import check_model
-from askbook.index.filters import Vocabulary, to_engine
+from askbook.index.edge_draft import EdgeDraft
+from askbook.index.edge_shard import WORDS
+from askbook.index.filters import to_engine
 from askbook.index.versions import VersionFolder
-from askbook.models import ChunkFilter, Hit, IndexPoint, IndexVersion, StoredChunk, WordWeights
+from askbook.models import ChunkFilter, Hit, IndexVersion, StoredChunk
 from askbook.ports import Vectors
 
-WORDS = Vocabulary(
-    filter=engine.Filter,
-    field=engine.FieldCondition,
-    value=engine.MatchValue,
-    any=engine.MatchAny,
-    range=engine.RangeFloat,
-)
 _EVERYTHING = ChunkFilter()
 _PLAIN = schema.Layout()
 _log = logging.getLogger("askbook.index")
@@ -67,7 +62,7 @@ class EdgeIndex:
         shard = self._shard()
         if shard is None:
             return []
-        return _search(shard, self._bm25, vector, text, where, limit, prefetch)
+        return shards.search(shard, self._bm25, vector, text, where, limit, prefetch)
 
     def retrieve(self, ids: Sequence[str], *, with_vectors: bool = False) -> list[StoredChunk]:
         """The chunks with these ids; unknown ids are left out."""
@@ -75,7 +70,7 @@ class EdgeIndex:
         if shard is None or not ids:
             return []
         records = shard.retrieve(list(ids), True, [schema.DENSE] if with_vectors else False)  # noqa: FBT003
-        return [_stored(record) for record in records]
+        return [shards.stored(record) for record in records]
 
     def scroll(
         self, where: ChunkFilter, *, with_vectors: bool = False, with_words: bool = False
@@ -94,19 +89,19 @@ class EdgeIndex:
                     with_vector=wanted,
                 )
             )
-            yield from map(_stored, records)
+            yield from map(shards.stored, records)
             if offset is None:
                 return
 
     def count(self, where: ChunkFilter) -> int:
         """Exact number of chunks that fit."""
         shard = self._shard()
-        return 0 if shard is None else _count(shard, where)
+        return 0 if shard is None else shards.count(shard, where)
 
     def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
         """How many chunks carry each value of an indexed keyword field."""
         shard = self._shard()
-        return {} if shard is None else _facets(shard, key, where)
+        return {} if shard is None else shards.facets(shard, key, where)
 
     def versions(self) -> list[IndexVersion]:
         """Every version kept, newest first."""
@@ -224,199 +219,8 @@ class EdgeIndex:
         raise fault
 
 
-class EdgeDraft:
-    """A version being built in a folder of its own."""
-
-    def __init__(
-        self,
-        folder: VersionFolder,
-        path: Path,
-        *,
-        embedding_model: str,
-        dimensions: int,
-        made: schema.Layout | None,
-        bm25: engine.Bm25,
-    ) -> None:
-        self._folder = folder
-        self._path = path
-        self._model = embedding_model
-        self._dimensions = dimensions
-        self._bm25 = bm25
-        self._shard: engine.EdgeShard | None = (
-            engine.EdgeShard.load(str(path)) if made is None else _create(path, dimensions, made)
-        )
-
-    def upsert(self, points: Iterable[IndexPoint]) -> None:
-        """Add points, or replace those with the same id."""
-        batch = []
-        for point in points:
-            batch.append(self._point(point))
-            if len(batch) == schema.UPSERT_BATCH:
-                self._write(batch)
-                batch = []
-        if batch:
-            self._write(batch)
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove points; ids that do not exist are no error."""
-        if ids:
-            self._open.update(engine.UpdateOperation.delete_points(list(ids)))
-
-    def delete_book(self, book_id: str) -> None:
-        """Remove every point of a book."""
-        of_book = to_engine(ChunkFilter(book_id=book_id), WORDS) or engine.Filter()
-        self._open.update(engine.UpdateOperation.delete_points_by_filter(of_book))
-
-    def search(
-        self, vector: Vectors, text: str, where: ChunkFilter, limit: int, prefetch: int
-    ) -> list[Hit]:
-        """As readers would find it, were this draft published."""
-        return _search(self._open, self._bm25, vector, text, where, limit, prefetch)
-
-    def count(self, where: ChunkFilter) -> int:
-        """Exact number of points the draft holds."""
-        return _count(self._open, where)
-
-    def facets(self, key: str, where: ChunkFilter) -> dict[str, int]:
-        """How many points of the draft carry each value of an indexed keyword field."""
-        return _facets(self._open, key, where)
-
-    def publish(self) -> str:
-        """Flush, close, rename, swing CURRENT; returns the version's name."""
-        space.require(self._path, integrity.allocated(self._path), "putting the index in order")
-        self._open.optimize()
-        points = _count(self._open, _EVERYTHING)
-        self._open.flush()
-        self.close()
-        # The first opening replays journals: do it here, so that published bytes stay the same.
-        engine.EdgeShard.load(str(self._path)).close()
-        return self._folder.publish(
-            self._path,
-            points=points,
-            embedding_model=self._model,
-            dimensions=self._dimensions,
-        )
-
-    def close(self) -> None:
-        """Release the engine's files."""
-        if self._shard is not None:
-            self._shard.close()
-            self._shard = None
-
-    def _write(self, batch: list[engine.Point]) -> None:
-        space.require(self._path, 0, "adding chunks")
-        self._open.update(engine.UpdateOperation.upsert_points(batch))
-
-    @property
-    def _open(self) -> engine.EdgeShard:
-        if self._shard is None:
-            raise IndexFault("This draft is already published.")
-        return self._shard
-
-    def _point(self, point: IndexPoint) -> engine.Point:
-        if len(point.vector) != self._dimensions:
-            raise IndexFault(
-                f"Chunk {point.id} has a vector of {len(point.vector)} numbers; "
-                f"{self._model} makes {self._dimensions}."
-            )
-        sparse = (
-            self._bm25.embed_document(point.lexical_text)
-            if point.words is None
-            else engine.SparseVector(point.words.indices, point.words.values)
-        )
-        vectors: dict[str, engine.NamedVector] = {schema.DENSE: point.vector, schema.SPARSE: sparse}
-        return engine.Point(point.id, vectors, dict(point.payload))
-
-
 def _told(name: str, damage: str) -> str:
     return (
         f"Index version {name} is damaged: {damage}. `askbook rollback` goes back to the version "
         "before it, `askbook ingest` then brings newer files in again; or restore a backup."
     )
-
-
-def _create(path: Path, dimensions: int, layout: schema.Layout) -> engine.EdgeShard:
-    int8 = engine.ScalarQuantizationConfig(engine.ScalarType.Int8, memory=engine.Memory.Cached)
-    dense = engine.EdgeVectorParams(
-        size=dimensions,
-        distance=engine.Distance.Cosine,
-        quantization_config=int8 if layout.quantized else None,
-    )
-    sparse = engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)
-    shard = engine.EdgeShard.create(
-        str(path),
-        engine.EdgeConfig(
-            vectors={schema.DENSE: dense},
-            sparse_vectors={schema.SPARSE: sparse},
-            wal_enabled=False,
-        ),
-    )
-    fields: list[tuple[str, engine.PayloadSchemaType | engine.PayloadSchemaParams]] = [
-        (schema.TENANT_FIELD, engine.KeywordIndexParams(is_tenant=True)),
-        *((name, engine.PayloadSchemaType.Keyword) for name in schema.KEYWORD_FIELDS),
-        *((name, engine.PayloadSchemaType.Integer) for name in schema.INTEGER_FIELDS),
-    ]
-    for name, kind in fields:
-        shard.update(engine.UpdateOperation.create_field_index(name, kind))
-    return shard
-
-
-def _search(  # noqa: PLR0917 - the arguments of `search`, and where
-    shard: engine.EdgeShard,
-    bm25: engine.Bm25,
-    vector: Vectors,
-    text: str,
-    where: ChunkFilter,
-    limit: int,
-    prefetch: int,
-) -> list[Hit]:
-    condition = to_engine(where, WORDS)
-    dense = engine.Query.Nearest(vector.tolist(), using=schema.DENSE)
-    sparse = engine.Query.Nearest(bm25.embed_query(text), using=schema.SPARSE)
-    found = shard.query(
-        engine.QueryRequest(
-            limit=limit,
-            prefetches=[
-                engine.Prefetch(limit=prefetch, query=dense, filter=condition),
-                engine.Prefetch(limit=prefetch, query=sparse, filter=condition),
-            ],
-            query=engine.Fusion.Dbsf(),  # type: ignore[arg-type]  # the stub forgot its parent
-            with_payload=True,
-            with_vector=[schema.DENSE],
-        )
-    )
-    return [
-        Hit(
-            id=str(point.id),
-            score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
-            similarity=float(np.dot(_dense(point.vector), vector)),
-            payload=point.payload or {},
-        )
-        for point in found
-    ]
-
-
-def _count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
-    return shard.count(engine.CountRequest(exact=True, filter=to_engine(where, WORDS)))
-
-
-def _facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, int]:
-    condition = to_engine(where, WORDS)
-    limit = schema.MOST_FACETS
-    hits = shard.facet(engine.FacetRequest(key, limit=limit, exact=True, filter=condition))
-    return {str(hit.value): hit.count for hit in hits}
-
-
-def _dense(vector: object) -> list[float]:
-    return vector.get(schema.DENSE, []) if isinstance(vector, dict) else []
-
-
-def _stored(record: engine.Record) -> StoredChunk:
-    vector = _dense(record.vector) or None
-    sparse = record.vector.get(schema.SPARSE) if isinstance(record.vector, dict) else None
-    words = (
-        WordWeights(sparse.indices, sparse.values)
-        if isinstance(sparse, engine.SparseVector)
-        else None
-    )
-    return StoredChunk(str(record.id), record.payload or {}, vector, words)

@@ -22,7 +22,7 @@ BEFORE_EMBED = [
 ]
 BEFORE_PUBLISHING = [
     "flows.embed:embed:after:2",  # everything is embedded
-    "askbook.index.edge:EdgeDraft.upsert:after",  # one shard of two is in the draft
+    "askbook.index.edge_draft:EdgeDraft.upsert:after",  # one shard of two is in the draft
     "askbook.index.versions:VersionFolder.point_to:before",  # all is done but the swing
 ]
 PUBLISHED = "flows.record:record:before"  # readers see it, PostgreSQL does not know

@@ -91,7 +91,7 @@ def test_a_full_disk_leaves_readers_the_version_they_have(library, processes):
 
 def test_checkpoints_that_were_damaged_are_made_again_and_no_others(library, processes):
     add_pages(library.book, 0, 300)  # three shards
-    place = "askbook.index.edge:EdgeDraft.upsert:before"
+    place = "askbook.index.edge_draft:EdgeDraft.upsert:before"
     processes.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
     (run,) = (processes.home / "checkpoints" / "book").iterdir()
     chunks, vectors = sorted(run.glob("chunks-*")), sorted(run.glob("vectors-*"))
