@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import sys
 from typing import Any  # uvicorn's options
 
 from litestar import Litestar
@@ -18,6 +20,9 @@ def serve(settings: Settings) -> None:
     """
     import uvicorn
 
+    # uvicorn raises the signal again when it is done; without this the process would end at once
+    # and leave the embedded PostgreSQL behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if settings.workers == 1:
         uvicorn.run(make_worker(settings), **_options(settings))
         return
