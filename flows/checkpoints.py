@@ -13,6 +13,7 @@ found again by the run that does the same work. Any location that fsspec knows w
 from __future__ import annotations
 
 import errno
+import hashlib
 import logging
 import uuid
 from collections.abc import Iterator
@@ -55,9 +56,13 @@ class Checkpoints:
         aside = f"{root}/{part}.{uuid.uuid4().hex[:8]}.tmp"
         files.makedirs(root, exist_ok=True)
         stamped = table.replace_schema_metadata({_MARK: SCHEMA_VERSION})
+        written = pa.BufferOutputStream()
+        pq.write_table(stamped, written, compression="zstd", write_page_checksum=True)
+        whole = written.getvalue().to_pybytes()
         try:
-            with files.open(aside, "wb") as handle:
-                pq.write_table(stamped, handle, compression="zstd", write_page_checksum=True)
+            # Parquet's own checksums leave out the footer, column names and all.
+            files.pipe_file(f"{root}/{part}.sha256", hashlib.sha256(whole).hexdigest().encode())
+            files.pipe_file(aside, whole)
             files.mv(aside, path)
         except OSError as error:
             with suppress(OSError):
@@ -90,6 +95,7 @@ class Checkpoints:
         usable = []
         for part in self.parts(prefix):
             try:
+                self._check(part)
                 self.read(part)
             except DamagedPart as error:
                 _log.warning("%s", error)
@@ -99,6 +105,16 @@ class Checkpoints:
             else:
                 usable.append(part)
         return usable
+
+    def _check(self, part: str) -> None:
+        """Raise unless the part is, to the byte, what was written."""
+        files, root = self._open()
+        try:
+            whole, noted = (files.cat_file(f"{root}/{part}.{end}") for end in ("parquet", "sha256"))
+        except OSError as error:
+            raise DamagedPart(f"The checkpoint {root}/{part} cannot be read: {error}") from error
+        if hashlib.sha256(whole).hexdigest().encode() != noted:
+            raise DamagedPart(f"The checkpoint {root}/{part}.parquet is damaged: it is made anew.")
 
     def parts(self, prefix: str) -> list[str]:
         """Names of the finished parts that begin so, sorted."""

@@ -94,7 +94,7 @@ def test_checkpoints_that_were_damaged_are_made_again_and_no_others(library, pro
     place = "askbook.index.edge_draft:EdgeDraft.upsert:before"
     processes.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
     (run,) = (processes.home / "checkpoints" / "book").iterdir()
-    chunks, vectors = sorted(run.glob("chunks-*")), sorted(run.glob("vectors-*"))
+    chunks, vectors = sorted(run.glob("chunks-*.parquet")), sorted(run.glob("vectors-*.parquet"))
     chunks[0].write_bytes(chunks[0].read_bytes()[:1000])
     chunks[1].write_bytes(b"")
     lost = vectors[2].read_bytes()

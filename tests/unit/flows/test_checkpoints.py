@@ -63,11 +63,8 @@ def test_a_damaged_part_is_found_out_and_made_anew(data):
     if len(broken) == len(whole):
         broken[where] ^= data.draw(st.integers(1, 255))
     memory.pipe("/damaged/run/chunks-0000.parquet", bytes(broken))
-    usable = checkpoints.usable_parts("chunks-")
-    assert checkpoints.parts("chunks-") == usable
-    # A byte of the footer that says nothing about the rows may change: then all rows are there.
-    assert "chunks-0001" in usable
-    assert all(checkpoints.read(part).equals(TABLE) for part in usable)
+    assert checkpoints.usable_parts("chunks-") == ["chunks-0001"]
+    assert checkpoints.parts("chunks-") == ["chunks-0001"]
 
 
 def test_a_damaged_part_says_what_to_do(tmp_path):
