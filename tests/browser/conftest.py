@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from api_server import served
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from running import ROOT, Installation, environment, free_port
 from site_under_test import ADMIN_KEY, Site, make_book
 
@@ -24,6 +24,8 @@ CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
 _visitors = itertools.count(1)
+_PATIENCE = 20_000  # milliseconds: these machines are shared and slow at times
+expect.set_options(timeout=_PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +77,7 @@ def context(site: Site, browser: Browser) -> Iterator[BrowserContext]:
         viewport={"width": 1280, "height": 800},
         extra_http_headers={"X-Forwarded-For": visitor},
     )
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(_PATIENCE)
     made.visitor = visitor
     yield made
     site.writer.may_go_on.set()

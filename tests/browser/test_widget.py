@@ -223,6 +223,7 @@ def test_a_conversation_never_holds_more_than_fifty_messages(page, widget):
 
 
 def test_the_keyboard_alone_is_enough(page, widget):
+    expect(widget.input).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Ask the book")).to_be_focused()
     page.keyboard.press("Enter")
