@@ -6,22 +6,27 @@ import re
 from typing import Final
 
 LONGEST: Final = 200  # characters of an excerpt
+_SHORTEST: Final = 20  # characters; "Deadline." alone tells a reader nothing
 _WORD: Final = re.compile(r"\w+")
 _BETWEEN: Final = (
     r"(?:\]\([^)\n]{0,200}\)|\[\^[^\]\s]{1,40}\]|[\W_]){1,40}?"  # a link's address too
 )
+_MARKS: Final = "*_`"  # of emphasis and code: both of a pair, or none
+_CLOSERS: Final = ".!?…)\"'”’。！？" + _MARKS
 _MOST_WORDS: Final = 60  # enough to fill an excerpt; bounds the search
+_SENTENCE: Final = re.compile(r"[ \t]*\n?[ \t]*(?=\S)(?:(?!\n\s*\n)[\s\S])+?[.!?…](?=\s|$)")
 
 
 def find_excerpt(passage: str, sentence: str | None) -> tuple[int, int]:
     """Where `sentence` stands in `passage`, whatever blanks, marks and emphasis are between.
 
-    The span is at most 200 characters and ends between words. Where the sentence is not to be
-    found, the span is the passage's beginning.
+    The span is at most 200 characters and ends between words; a very short sentence takes the
+    next ones of its paragraph along. Where the sentence is not to be found, the span is the
+    passage's beginning.
     """
     found = _search(passage, sentence) if sentence else None
     start, end = found or _beginning(passage)
-    return start, _shortened(passage, start, end)
+    return start, _shortened(passage, start, _lengthened(passage, start, end))
 
 
 def _search(passage: str, sentence: str) -> tuple[int, int] | None:
@@ -32,10 +37,21 @@ def _search(passage: str, sentence: str) -> tuple[int, int] | None:
     found = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
     if not found:
         return None
-    end = found.end()
-    while end < len(passage) and passage[end] in ".!?…)\"'”’。！？":
+    start, end = found.span()
+    while start and passage[start - 1] in _MARKS:
+        start -= 1
+    while end < len(passage) and passage[end] in _CLOSERS:
         end += 1
-    return found.start(), end
+    return start, end
+
+
+def _lengthened(passage: str, start: int, end: int) -> int:
+    while end - start < _SHORTEST:
+        following = _SENTENCE.match(passage, end)
+        if following is None or following.end() - start > LONGEST:
+            break
+        end = following.end()
+    return end
 
 
 def _beginning(passage: str) -> tuple[int, int]:

@@ -16,6 +16,12 @@ class Chain:
         return [StoredChunk(id_, hit(f"text of {id_}", index=9).payload) for id_ in ids]
 
 
+def test_a_very_short_sentence_takes_the_next_ones_of_its_paragraph_along():
+    passage = "# QoS\n\n**Deadline.** A sample comes every so often.\n\nAnother paragraph."
+    start, end = find_excerpt(passage, "Deadline.")
+    assert passage[start:end] == "**Deadline.** A sample comes every so often."
+
+
 def test_passages_of_one_lesson_stand_together_in_reading_order():
     hits = [hit(file="b.md", index=5), hit(file="a.md", index=2), hit(file="b.md", index=1)]
     places = [(s.hit.payload["source_file"], s.hit.payload["chunk_index"]) for s in number(hits)]
