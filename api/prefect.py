@@ -7,9 +7,10 @@ import os
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final  # Prefect's replies are JSON
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
+import stamina
 
 from api.errors import Refused
 from askbook.settings import Settings
@@ -17,7 +18,7 @@ from askbook.settings import Settings
 UP_FILE: Final = "up.json"  # written by `askbook up` while its Prefect server runs
 _DEPLOYMENT: Final = "ingest/ingest"
 _OVER_BADLY: Final = {"FAILED", "CRASHED", "CANCELLED", "CANCELLING"}
-_TIMEOUT: Final = 10.0
+_TIMEOUT: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,10 @@ class Progress:
 
     percent: float
     description: str
+
+
+class _Busy(Exception):
+    """It answered 5xx: its SQLite is locked now and then, and free a moment later."""
 
 
 class Prefect:
@@ -73,7 +78,11 @@ class Prefect:
         run = await self._call(
             "POST",
             f"/deployments/{deployment}/create_flow_run",
-            {"parameters": parameters, "tags": ["askbook", "api"]},
+            {
+                "parameters": parameters,
+                "tags": ["askbook", "api"],
+                "idempotency_key": uuid4().hex,  # a call that is repeated starts one run
+            },
         )
         if run is None:
             raise unavailable("its deployment was removed just now")
@@ -108,7 +117,9 @@ class Prefect:
                 "none is configured; start `askbook up`, or set ASKBOOK_PREFECT_API_URL"
             )
         try:
-            reply = await self._client.request(method, self.address + path, json=body)
+            reply = await self._sent(method, self.address + path, body)
+        except _Busy as busy:
+            raise unavailable(f"it answered {busy}") from busy
         except httpx.HTTPError as error:
             raise unavailable("it does not answer") from error
         if reply.status_code == HTTPStatus.NOT_FOUND:
@@ -116,6 +127,13 @@ class Prefect:
         if not reply.is_success:
             raise unavailable(f"it answered {reply.status_code}")
         return reply.json()
+
+    @stamina.retry(on=_Busy, attempts=3, wait_initial=0.2)
+    async def _sent(self, method: str, url: str, body: dict[str, object] | None) -> httpx.Response:
+        reply = await self._client.request(method, url, json=body)
+        if reply.is_server_error:
+            raise _Busy(reply.status_code)
+        return reply
 
 
 def unavailable(why: str) -> Refused:

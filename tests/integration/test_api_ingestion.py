@@ -81,7 +81,9 @@ def test_a_job_is_queued_taken_up_by_the_flow_and_followed_to_its_end(admin, lib
 
 
 def test_a_run_that_prefect_gave_up_does_not_block_the_next(admin, deployed):
-    first = admin.post("/api/ingest", json={}).json()
+    started = admin.post("/api/ingest", json={})
+    assert started.status_code == 202, started.text
+    first = started.json()
     crashed = {"state": {"type": "CRASHED", "message": "no such machine"}, "force": True}
     deployed.post(f"flow_runs/{first['flow_run_id']}/set_state", json=crashed)
     failed = admin.get(f"/api/ingest/jobs/{first['job_id']}").json()

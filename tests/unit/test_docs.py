@@ -1,5 +1,6 @@
 """What is there is documented."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,16 @@ def test_every_command_is_in_the_readme(command):
     assert f"`askbook {command}" in README
 
 
-def test_every_document_that_the_readme_names_exists():
-    for name in ("operators.md", "api.md", "chunking.md"):
-        assert name in README
-        assert (ROOT / "docs" / name).is_file()
+def test_every_page_of_the_docs_is_in_the_readme():
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in README
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_between_the_pages_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
