@@ -111,7 +111,7 @@ def make_run(
     now = datetime.now(UTC)
     slug = "".join(c if c.isalnum() else "-" for c in f"{dataset.name}-{label}")
     return Run(
-        id=f"{now:%Y%m%d-%H%M%S}-{slug}-{uuid.uuid4().hex[:4]}",
+        id=f"{now:%Y%m%d-%H%M%S-%f}-{slug}-{uuid.uuid4().hex[:4]}",
         created_at=now.isoformat(timespec="seconds"),
         dataset=dataset,
         condition=condition,

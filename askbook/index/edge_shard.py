@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import qdrant_edge as engine
 
 from askbook.index import schema
 from askbook.index.filters import Vocabulary, to_engine
+from askbook.index.found import dense, hit
 from askbook.models import ChunkFilter, Hit, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
@@ -73,15 +73,7 @@ def search(  # noqa: PLR0917 - the arguments of `search`, and where
             with_vector=[schema.DENSE],
         )
     )
-    return [
-        Hit(
-            id=str(point.id),
-            score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
-            similarity=float(np.dot(_dense(point.vector), vector)),
-            payload=point.payload or {},
-        )
-        for point in found
-    ]
+    return [hit(point, vector) for point in found]
 
 
 def count(shard: engine.EdgeShard, where: ChunkFilter) -> int:
@@ -97,13 +89,9 @@ def facets(shard: engine.EdgeShard, key: str, where: ChunkFilter) -> dict[str, i
     return {str(hit.value): hit.count for hit in hits}
 
 
-def _dense(vector: object) -> list[float]:
-    return vector.get(schema.DENSE, []) if isinstance(vector, dict) else []
-
-
 def stored(record: engine.Record) -> StoredChunk:
     """A point as the engine keeps it, in our own words."""
-    vector = _dense(record.vector) or None
+    vector = dense(record.vector) or None
     sparse = record.vector.get(schema.SPARSE) if isinstance(record.vector, dict) else None
     words = (
         WordWeights(sparse.indices, sparse.values)

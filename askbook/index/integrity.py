@@ -6,11 +6,12 @@ an error. The engine's files are long and mostly holes, so a hole and zeros coun
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+from askbook.index.extents import extents
 
 FACTS = "version.json"
 _BLOCK = 1 << 16
@@ -58,18 +59,10 @@ def _digest(path: Path) -> str:
 
 def _blocks(file: int) -> Iterator[tuple[int, bytes]]:
     """The blocks that are not all zeros, with their offsets."""
-    start, size = 0, os.fstat(file).st_size
-    while start < size:
-        try:
-            data = os.lseek(file, start, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole up to the end
-                return
-            raise
-        end = os.lseek(file, data, os.SEEK_HOLE)
-        start = data - data % _BLOCK
-        while start < end:
-            block = os.pread(file, _BLOCK, start)
+    after = 0  # the first block that was not looked at yet
+    for start, end in extents(file):
+        for at in range(max(after, start - start % _BLOCK), end, _BLOCK):
+            block = os.pread(file, _BLOCK, at)
             if block != _ZEROS[: len(block)]:
-                yield start, block
-            start += _BLOCK
+                yield at, block
+            after = at + _BLOCK

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
-import numpy as np
 import qdrant_edge
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -14,6 +13,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from askbook.errors import IndexDown, IndexFault
 from askbook.index import schema
 from askbook.index.filters import Vocabulary, to_engine
+from askbook.index.found import dense, hit
 from askbook.models import ChunkFilter, Hit, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
@@ -63,15 +63,7 @@ def search(  # noqa: PLR0917 - the arguments of `search`, and where
             with_payload=True,
             with_vectors=[schema.DENSE],
         )
-    return [
-        Hit(
-            id=str(point.id),
-            score=min(max(point.score / 2, 0.0), 1.0),  # DBSF adds two scores of about 0 to 1
-            similarity=float(np.dot(_dense(point.vector), vector)),
-            payload=point.payload or {},
-        )
-        for point in found.points
-    ]
+    return [hit(point, vector) for point in found.points]
 
 
 def count(client: QdrantClient, name: str, where: ChunkFilter) -> int:
@@ -95,13 +87,9 @@ def sparse(vector: qdrant_edge.SparseVector | WordWeights) -> models.SparseVecto
     return models.SparseVector(indices=vector.indices, values=vector.values)
 
 
-def _dense(vector: object) -> list[float]:
-    return vector.get(schema.DENSE, []) if isinstance(vector, dict) else []
-
-
 def stored(record: models.Record) -> StoredChunk:
     """A point as the server keeps it, in our own words."""
-    vector = _dense(record.vector) or None
+    vector = dense(record.vector) or None
     held = record.vector.get(schema.SPARSE) if isinstance(record.vector, dict) else None
     words = None
     if isinstance(held, models.SparseVector):

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -23,6 +22,7 @@ from typing import Any  # version.json
 
 from askbook.errors import IndexFault
 from askbook.index import integrity
+from askbook.index.extents import extents
 from askbook.models import IndexVersion
 
 _FICLONE = 0x40049409  # ioctl: share the blocks of another file (btrfs, xfs, …)
@@ -170,24 +170,14 @@ def _copy_file(source: Path, target: Path) -> None:
 
 def _copy_extents(reader: int, writer: int) -> None:
     """Copy only the parts of a sparse file that hold data."""
-    size = os.fstat(reader).st_size
-    end = 0
-    while end < size:
-        try:
-            start = os.lseek(reader, end, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:  # nothing but a hole up to the end
-                break
-            raise
-        end = os.lseek(reader, start, os.SEEK_HOLE)
+    for start, end in extents(reader):
         os.lseek(reader, start, os.SEEK_SET)
         os.lseek(writer, start, os.SEEK_SET)
         left = end - start
-        while left:
-            piece = os.read(reader, min(left, 1 << 20))
+        while left and (piece := os.read(reader, min(left, 1 << 20))):
             os.write(writer, piece)
             left -= len(piece)
-    os.ftruncate(writer, size)
+    os.ftruncate(writer, os.fstat(reader).st_size)
 
 
 def sync_tree(folder: Path) -> None:

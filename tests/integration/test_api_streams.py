@@ -70,7 +70,7 @@ def test_readers_who_leave_stop_their_writers_and_leave_nothing_open(live, write
     [
         (ProviderUnavailable("https://secret.example:8443 timed out"), "A model provider does not"),
         (ProviderError("key sk-secret was refused"), "A model provider refused"),
-        (RuntimeError("/root/secret/path"), "The server could not answer"),
+        (RuntimeError("/srv/secret/path"), "The server could not answer"),
     ],
 )
 @pytest.mark.parametrize("door", ["ask", "query"])
