@@ -52,7 +52,7 @@ run: setup
 	@$(BIN)/askbook serve --port $(PORT) $(SERVED) --ask "$(QUESTION)"
 
 test: setup browser
-	@$(BIN)/python -m pytest -n 3 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # The browser tests need a Chromium. Root gets Debian's; everybody else is told, loudly.
 browser:

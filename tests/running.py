@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx
 
@@ -74,10 +75,17 @@ class Installation:
     @contextmanager
     def start(self, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
         """`askbook …` in the background, ended with the block."""
+        with self._started(subprocess.PIPE, *arguments, **environment) as process:
+            yield process
+
+    @contextmanager
+    def _started(
+        self, output: IO[bytes] | int, *arguments: object, **environment: str
+    ) -> Iterator[subprocess.Popen[str]]:
         process = subprocess.Popen(
             [sys.executable, "-m", "askbook.cli", *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
             text=True,
             cwd=ROOT,
             env={**self.environment, **environment},
@@ -92,11 +100,16 @@ class Installation:
     def api(self, *arguments: object) -> Iterator[httpx.Client]:
         """A running `askbook serve` and a client for it."""
         port = free_port()
-        with self.start("serve", "--port", port, *arguments) as process:
+        self.home.mkdir(parents=True, exist_ok=True)
+        log = self.home / f"api-{port}.log"  # not a pipe: a full one that nobody reads stops it
+        with (
+            log.open("w+b") as told,
+            self._started(told, "serve", "--port", port, *arguments) as process,
+        ):
             base = f"http://127.0.0.1:{port}"
 
             def up() -> bool:
-                assert process.poll() is None, process.communicate()
+                assert process.poll() is None, log.read_text()
                 return answers(f"{base}/health")
 
             wait_for(up, "the API")
