@@ -128,7 +128,7 @@ class TokenCount:
     """A text's exact cl100k_base tokens: spans of code points become spans of tokens."""
 
     def __init__(self, text: str) -> None:
-        self._starts, _ = token_starts(text)  # in bytes
+        self._starts = token_starts(text)  # in bytes
         units = np.frombuffer(text.encode(), dtype=np.uint8)
         starts = np.flatnonzero((units & _CONTINUES) != _CONTINUES_MARK)
         self._bytes = np.append(starts, len(units))  # where each code point starts

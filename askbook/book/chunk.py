@@ -15,6 +15,7 @@ from askbook.book.overlap import overlap_start
 from askbook.book.pack import Packer
 from askbook.book.parse import Heading, Kind, Page, parse
 from askbook.book.render import Draft, Renderer
+from askbook.book.tokens import count_tokens
 from askbook.book.units import Split, Unit, Units
 from askbook.models import Chunk, ChunkSettings, Lesson
 
@@ -51,7 +52,7 @@ def _draft(
     page: Page, cleaned: Cleaned, settings: ChunkSettings
 ) -> tuple[list[Draft], list[Split]]:
     counts = Counts(page.text, page.offsets)
-    notes = Notes.of(page, counts, settings.max_tokens // 2)
+    notes = Notes.of(page, settings.max_tokens // 2)
     maker = Units(page, counts, notes, settings.max_tokens)
     units = maker.build(cleaned.whole)
     packer = Packer(page.text, units, settings)
@@ -104,7 +105,7 @@ class _Writer:
         if not text:
             return draft
         whole = f"{draft.text}\n\n{text}"
-        return Draft(whole, self.renderer.tokens(whole), draft.start, end)
+        return Draft(whole, count_tokens(whole), draft.start, end)
 
 
 class _Finisher:

@@ -11,7 +11,6 @@ import pyromark
 from askbook.book.directives import Marks, mark_admonitions, mark_custom_ids
 from askbook.book.offsets import Offsets
 from askbook.book.tags import SILENT, WHOLE, Tag, is_markup, pair, read_tag
-from askbook.book.tokens import LONG_PAGE
 
 PARSER: Final = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
@@ -26,7 +25,10 @@ _MDX_LINE: Final = re.compile(r"^(?:import\s[^\n]*?['\"]|[ \t]*</?[A-Z][\w.]*[\s
 _MDX_COMMENT: Final = re.compile(r"\{/\*")
 _TAG_OR_COMMENT: Final = re.compile(r"<!--|<(?=[A-Za-z/])")
 
-_DEEP_NESTING: Final = re.compile(r"(?:(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])[ \t]?){100,}+")
+_LONG_PAGE: Final = 100_000  # characters; in shorter ones nothing is deep enough to be slow
+_DEEP_NESTING: Final = re.compile(
+    r"^[ \t]*+(?:(?:>|(?:[-+*]|\d{1,9}[.)])[ \t])[ \t]?){100,}+", re.MULTILINE
+)
 
 
 def flattened(text: str) -> str:
@@ -34,7 +36,7 @@ def flattened(text: str) -> str:
 
     Half a million quotes in one line are no structure, and take a parser long to tell.
     """
-    if len(text) < LONG_PAGE:
+    if len(text) < _LONG_PAGE:
         return text
     return _DEEP_NESTING.sub(lambda marks: "x" * len(marks[0]), text)
 

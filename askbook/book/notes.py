@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from askbook.book.counts import Counts
 from askbook.book.parse import Block, Kind, Page
+from askbook.book.tokens import count_tokens
 
 _REFERENCE: Final = re.compile(r"\[\^([^\]\s]+)\]")
 
@@ -35,7 +35,7 @@ class Notes:
     by_label: dict[str, Note] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, page: Page, counts: Counts, longest: int) -> Notes:
+    def of(cls, page: Page, longest: int) -> Notes:
         """Collect the definitions that are short enough to go with a chunk."""
         notes: dict[str, Note] = {}
         before: Kind | None = None
@@ -44,7 +44,7 @@ class Notes:
                 before = block.kind
                 continue
             text = page.text[block.start : block.end].rstrip()
-            tokens = counts.exact(block.start, block.start + len(text)) + 2
+            tokens = count_tokens(text) + 2
             if tokens <= longest:
                 moves = before is not Kind.HEADING
                 notes.setdefault(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
-
 import numpy as np
 
 from askbook.book.tokens import IntArray
@@ -18,7 +16,6 @@ class Offsets:
             raw = np.frombuffer(text.encode("utf-8"), dtype=np.int8)
             self._later = np.flatnonzero(raw < -64)  # noqa: PLR2004 - 0x80 to 0xBF as signed bytes
             self._owners = self._later - np.arange(1, len(self._later) + 1)  # their characters
-            self._view = self._owners.data
 
     def to_points(self, offsets: list[int]) -> list[int]:
         """Return code-point offsets for byte offsets."""
@@ -30,10 +27,6 @@ class Offsets:
     def all_to_points(self, offsets: IntArray) -> IntArray:
         """Return code-point offsets for byte offsets, many at once."""
         return offsets if self._later is None else offsets - np.searchsorted(self._later, offsets)
-
-    def to_byte(self, offset: int) -> int:
-        """Return the byte offset for one code-point offset."""
-        return offset if self._later is None else offset + bisect.bisect_left(self._view, offset)
 
     def to_bytes(self, offsets: list[int]) -> IntArray:
         """Return byte offsets for code-point offsets."""

@@ -40,20 +40,18 @@ class Renderer:
         begin, end = _strip(self.text, begin, end, keep_indent=bool(opener))
         if begin >= end:
             return None
-        body, is_slice = self._body(first, last, begin, end)
+        body = self._body(first, last, begin, end)
         if not body:
             return None
-        if is_slice and not opener and not closer:
-            return Draft(body, self.counts.exact(begin, end), begin, end)
         text = opener + body + (f"\n{closer}" if closer else "")
         return Draft(text, count_tokens(text), begin, end)
 
     def _stop(self, unit: int) -> int:
         return self.units[unit].start if unit < len(self.units) else len(self.text)
 
-    def _body(self, first: int, last: int, begin: int, end: int) -> tuple[str, bool]:
+    def _body(self, first: int, last: int, begin: int, end: int) -> str:
         if not self.notes.by_label:
-            return self.text[begin:end], True
+            return self.text[begin:end]
         inside = self.units[first:last]
         labels = self.notes.carried(ref for unit in inside for ref in unit.refs)
         strangers = [i for i in range(first, last) if self._is_stranger(self.units[i], labels)]
@@ -64,9 +62,9 @@ class Renderer:
             if label not in here and not begin <= self.notes.by_label[label].start < end
         ]
         if not strangers and not added:
-            return self.text[begin:end], True
+            return self.text[begin:end]
         body = self._without(strangers, begin, end)
-        return "\n\n".join([body, *added]) if body else "\n\n".join(added), False
+        return "\n\n".join([body, *added]) if body else "\n\n".join(added)
 
     def _is_stranger(self, unit: Unit, labels: list[str]) -> bool:
         return bool(unit.note) and unit.note not in labels
@@ -78,10 +76,6 @@ class Renderer:
             at = max(at, min(end, self._stop(index + 1)))
         parts.append(self.text[at:end])
         return "".join(parts).strip()
-
-    def tokens(self, text: str) -> int:
-        """Return the tokens of a text that is no slice of the page."""
-        return count_tokens(text)
 
     def lead(self, unit: int, room: int) -> tuple[str, int]:
         """Return the first lines of a unit, and where they end: a heading never ends a chunk."""

@@ -64,24 +64,39 @@ def word_starts(  # noqa: PLR0917 - a span, its tokens, and two sizes
     `points` are where tokens start. A word of more than `limit` tokens is cut inside, as
     nothing else can meet the maximum.
     """
-    inside = points[np.searchsorted(points, start) : np.searchsorted(points, end)]
-    tokens: list[int] = inside.tolist()
-    words = [*(blank.end() for blank in _BLANKS.finditer(text, start, end)), end]
-    counts: list[int] = np.searchsorted(inside, words).tolist()  # tokens before each word
+    tokens: list[int] = points[
+        np.searchsorted(points, start) : np.searchsorted(points, end)
+    ].tolist()
     starts: list[int] = []
-    at, done = start, 0
+    at, done = start, 0  # `done` tokens start before `at`
     while done + step < len(tokens):
-        last = bisect.bisect_right(counts, done + step) - 1
-        if last < 0 or words[last] <= at:
-            last += 1  # one long word
-        if counts[last] - done <= limit and words[last] > at:
-            at, done = words[last], counts[last]
-        else:
-            at = _inside_word(text, at, tokens[done + step])
-            done = bisect.bisect_left(tokens, at)
+        near = tokens[done + step]
+        far = tokens[done + limit] if done + limit < len(tokens) else end
+        at = (
+            _last_word(text, at, near)
+            or _next_word(text, near, far, end)
+            or _inside_word(text, at, near)
+        )
+        done = bisect.bisect_left(tokens, at)
         if at < end:
             starts.append(at)
     return starts
+
+
+def _last_word(text: str, start: int, near: int) -> int:
+    """Return the last start of a word after `start` and not after `near`; 0 when there is none."""
+    before = text[start : near + 1].rstrip()
+    at = start + len(before) - len(before.rsplit(None, 1)[-1] if before else "")
+    return at if at > start else 0
+
+
+def _next_word(text: str, near: int, far: int, end: int) -> int:
+    """Return the first start of a word, or the end, from `near` to `far`; 0 when there is none."""
+    blank = _BLANKS.search(text, near, far)
+    if not blank:
+        return end if far == end else 0
+    is_whole = blank.end() < far or far == end or not text[far].isspace()
+    return blank.end() if is_whole else 0
 
 
 def _inside_word(text: str, start: int, end: int) -> int:

