@@ -148,7 +148,7 @@ def report_growth(pages: list[Page], times: int) -> None:
             seconds(lambda page=page: chunker((page, lesson)), times)  # type: ignore[misc]
             for page in (mark * 100_000, (mark * MEGABYTE)[:MEGABYTE])
         )
-        print(f"| `{mark!r}` | {hundred_thousand / one:.1f} | {megabyte / one:.1f} |")
+        print(f"| `` {mark!r} `` | {hundred_thousand / one:.1f} | {megabyte / one:.1f} |")
 
 
 def main() -> None:
