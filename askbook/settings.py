@@ -203,6 +203,11 @@ class Settings(BaseSettings):
         return self.model_copy(update={"home": self.home.resolve()})
 
     @property
+    def checkpoint_root(self) -> str:
+        """Where all runs keep their checkpoints: an address that fsspec knows."""
+        return (self.checkpoints or str(self.home.resolve() / "checkpoints")).rstrip("/")
+
+    @property
     def max_file_bytes(self) -> int:
         """Larger files are quarantined."""
         return int(self.max_file_mb * 1_000_000)

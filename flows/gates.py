@@ -7,61 +7,14 @@ ends with its owner, also when that is killed: its standard input closes.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import threading
-from functools import cache
 from typing import Any  # the messages are JSON
 
 import pyarrow as pa
 
-from askbook.errors import RunRefused
 from flows.checkpoints import Checkpoints
-from flows.expectations import Failure, GateResult, GateSettings, require
+from flows.expectations import Failure, GateResult, require
+from flows.gate_process import gatekeeper
 from flows.run import RunSpec
-
-
-class Gatekeeper:
-    """One child process; one question at a time."""
-
-    def __init__(self) -> None:
-        self._talking = threading.Lock()
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "flows.gatekeeper"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def check(self, question: dict[str, Any]) -> GateResult:
-        """Ask for one gate; raises where the gate could not be tried."""
-        if self._child.stdin is None or self._child.stdout is None:
-            raise RunRefused("The process of the quality gates has no pipes.")
-        with self._talking:
-            try:
-                self._child.stdin.write(json.dumps(question) + "\n")
-                self._child.stdin.flush()
-                answer = self._child.stdout.readline()
-            except OSError:
-                answer = ""
-        if not answer:
-            raise RunRefused("The process of the quality gates ended. Run again.")
-        told = json.loads(answer)
-        if "error" in told:
-            raise RunRefused(f"The {question['gate']} gate could not be tried: {told['error']}")
-        failures = tuple(Failure(**failure) for failure in told.pop("failures"))
-        return GateResult(**told, failures=failures)
-
-    def wait_until_ready(self) -> None:
-        """Return when a gate can be tried at once."""
-        self.check({"gate": "index", "rows": [], "settings": {}})
-
-
-@cache
-def gatekeeper() -> Gatekeeper:
-    """This process's gatekeeper; the first call starts it and returns at once."""
-    return Gatekeeper()
 
 
 def gate(spec: RunSpec, name: str, checkpoints: Checkpoints, part: str) -> GateResult:
@@ -76,13 +29,19 @@ def gate(spec: RunSpec, name: str, checkpoints: Checkpoints, part: str) -> GateR
         from flows.gatekeeper import answer
 
         return require(answer({**question, "folder": checkpoints.folder}))
-    return require(gatekeeper().check({**question, "folder": checkpoints.folder}))
+    return require(_ask({**question, "folder": checkpoints.folder}))
 
 
 def index_gate(spec: RunSpec, counts: pa.Table) -> GateResult:
     """Check what the draft of the index holds, file by file, before it is published."""
     question = {"gate": "index", "rows": counts.to_pylist(), "settings": _thresholds(spec)}
-    return require(gatekeeper().check(question))
+    return require(_ask(question))
+
+
+def _ask(question: dict[str, Any]) -> GateResult:
+    told = gatekeeper().ask(question)
+    failures = tuple(Failure(**failure) for failure in told.pop("failures"))
+    return GateResult(**told, failures=failures)
 
 
 def _thresholds(spec: RunSpec) -> dict[str, Any]:
@@ -93,6 +52,3 @@ def _thresholds(spec: RunSpec) -> dict[str, Any]:
         "max_tokens": spec.chunk_settings.max_tokens,
         "max_duplicate_share": settings.max_duplicate_share,
     }
-
-
-__all__ = ["GateResult", "GateSettings", "gate", "gatekeeper", "index_gate"]

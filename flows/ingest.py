@@ -25,7 +25,9 @@ from flows import artifacts, progress
 from flows.checkpoints import Checkpoints
 from flows.chunk import chunk
 from flows.embed import EmbedCounts, embed
-from flows.gates import GateResult, gate, gatekeeper, index_gate
+from flows.expectations import GateResult
+from flows.gate_process import gatekeeper
+from flows.gates import gate, index_gate
 from flows.planned import Planned, note_plan, note_result, write_plan, write_survey
 from flows.planning import record_nothing
 from flows.promotion import judge, require

@@ -31,7 +31,7 @@ class _Lazily(MetaPathFinder):
 
 
 class _Nowhere(MetaPathFinder):
-    """Says that a module is not installed."""
+    """Says that a library is not installed."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -47,6 +47,11 @@ class _Nowhere(MetaPathFinder):
 def load_lazily(*names: str) -> None:
     """Make these modules cost nothing to import until something of them is used."""
     sys.meta_path.insert(0, _Lazily(names))
+
+
+def do_without(name: str) -> None:
+    """Make a library that others can do without look as if it were not installed."""
+    sys.meta_path.insert(0, _Nowhere(name))
 
 
 def convert_without_pandas() -> None:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from flows.checkpoints import Checkpoints
 from flows.diff import Plan
 from flows.embed import EmbedCounts
+from flows.gate_process import SURVEYS
 from flows.planning import plan_from, survey
 from flows.run import Report, RunSpec
 from flows.tables import lessons_to_table, plan_to_table, survey_from_table, survey_to_table
@@ -33,7 +34,7 @@ class Planned:
 
 def write_survey(spec: RunSpec) -> Checkpoints:
     """Stage 1: what the folder holds. One run a book at a time."""
-    checkpoints = Checkpoints(f"{_root(spec)}/_surveys/{spec.book_id}")
+    checkpoints = Checkpoints(f"{spec.settings.checkpoint_root}/{SURVEYS}/{spec.book_id}")
     checkpoints.write("files", survey_to_table(survey(spec)))
     return checkpoints
 
@@ -41,7 +42,9 @@ def write_survey(spec: RunSpec) -> Checkpoints:
 def write_plan(spec: RunSpec, surveyed: Checkpoints) -> Planned:
     """Stage 2: the plan, and the lessons of each shard."""
     plan = plan_from(spec, survey_from_table(surveyed.read("files")))
-    checkpoints = Checkpoints(f"{_root(spec)}/{spec.book_id}/{_fingerprint(spec, plan)}")
+    checkpoints = Checkpoints(
+        f"{spec.settings.checkpoint_root}/{spec.book_id}/{_fingerprint(spec, plan)}"
+    )
     lessons = [step.lesson for step in plan.to_index if step.lesson is not None]
     shards = []
     for start in range(0, len(lessons), SHARD_FILES):
@@ -76,11 +79,6 @@ def note_result(
     }
     price = spec.parts.embedder.limits.usd_per_million_tokens
     report.cost = {"tokens": tokens, "usd": round(tokens * price / 1e6, 6)}
-
-
-def _root(spec: RunSpec) -> str:
-    base = spec.settings.checkpoints or str(spec.settings.home.resolve() / "checkpoints")
-    return base.rstrip("/")
 
 
 def _fingerprint(spec: RunSpec, plan: Plan) -> str:

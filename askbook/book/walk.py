@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,17 @@ class Globs:
         return not GitIgnoreSpec.from_lines(self.exclude).match_file(name)
 
 
+def newest_change(book_dir: Path) -> float:
+    """When a file or folder of the book was last written, added or removed: seconds, 0 if none."""
+    newest = 0.0
+    for folder, folders, files in os.walk(book_dir):
+        folders[:] = [name for name in folders if not _is_left_out(name)]
+        for name in (folder, *(os.path.join(folder, name) for name in files)):  # noqa: PTH118 - fast
+            with suppress(OSError):
+                newest = max(newest, os.stat(name).st_mtime)  # noqa: PTH116 - fast
+    return newest
+
+
 def walk(book_dir: Path, globs: Globs) -> Iterator[str | UnreadableFile]:
     """Relative paths of the book's files, sorted; what stands in the way comes as an error."""
     root = book_dir.resolve()
@@ -48,7 +60,7 @@ def _walk(
         return
     for entry in entries:
         name = prefix + entry.name
-        if entry.name.startswith((".", "_")) or entry.name == "node_modules":
+        if _is_left_out(entry.name):
             continue
         try:
             yield from _entry(entry, name, root, above, globs)
@@ -56,6 +68,10 @@ def _walk(
             yield error
         except OSError as error:  # a link to itself, a file that goes while we look
             yield UnreadableFile(name, f"it cannot be looked at ({error.strerror}); mend or remove")
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith((".", "_")) or name == "node_modules"
 
 
 def _entry(

@@ -45,6 +45,10 @@ def ingest(
     """Index what changed in BOOK_DIR [default: ASKBOOK_BOOK_DIR]."""
     settings = settings_with()
     name = book_id or (name_for(book_dir) if book_dir else settings.book_id)
+    if not dry_run:
+        from flows.gate_process import call_early
+
+        call_early(settings, book_dir or settings.book_dir, name)
 
     from flows.planning import nothing_to_do, plan_now, record_nothing_to_do
     from flows.run import RunSpec
@@ -72,7 +76,7 @@ def ingest(
 def _run_flow(spec: RunSpec, *, quiet: bool) -> dict[str, Any]:
     """The Prefect flow in this process; its own errors come out as they are."""
     from flows.environment import prepare_prefect
-    from flows.gates import gatekeeper
+    from flows.gate_process import gatekeeper
     from flows.lazily import collect_rarely, convert_without_pandas
 
     collect_rarely()

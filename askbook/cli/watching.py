@@ -29,7 +29,7 @@ def watch(book_dir: Path | None, book_id: str | None) -> None:
     name = book_id or (name_for(book_dir) if book_dir else settings.book_id)
 
     from flows.environment import prepare_prefect
-    from flows.gates import gatekeeper
+    from flows.gate_process import gatekeeper
     from flows.lazily import collect_rarely, convert_without_pandas
     from flows.run import RunSpec
 
@@ -68,7 +68,7 @@ def _load(spec: RunSpec) -> None:
     import flows.ingest  # noqa: F401 - Prefect
     from askbook.book.tokens import count_tokens
     from askbook.models import ChunkFilter
-    from flows.gates import gatekeeper
+    from flows.gate_process import gatekeeper
 
     count_tokens("")
     spec.parts.index.count(ChunkFilter())
