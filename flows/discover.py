@@ -7,7 +7,9 @@ it was last indexed. One bad file never stops a book.
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from askbook.book.frontmatter import read_frontmatter
@@ -16,6 +18,9 @@ from askbook.book.source import check_size, decode
 from askbook.book.walk import Globs, walk
 from askbook.errors import BookError, UnreadableFile
 from askbook.models import Lesson
+
+_SETTLED_SECONDS = 2.0  # coarser than the clock of any file system
+_REMEMBERED = 2_000  # lessons; longer books are read again rather than held in memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Survey:
 
 
 def discover(book_dir: Path, book_id: str, *, globs: Globs, max_bytes: int) -> Survey:
-    """Every lesson of the book, by path. Reads each file once; holds one at a time."""
+    """Every lesson of the book, by path. Holds one file at a time; reads what may have changed."""
     _check_folder(book_dir)
     lessons: list[Lesson] = []
     quarantined: list[Quarantined] = []
@@ -44,7 +49,11 @@ def discover(book_dir: Path, book_id: str, *, globs: Globs, max_bytes: int) -> S
         try:
             if isinstance(found, UnreadableFile):
                 raise found
-            lesson = read_lesson(book_dir / found, found, book_id, max_bytes=max_bytes)
+            path = book_dir / found
+            if (seen := _signature(path)) is not None:
+                lesson = _read_once(path, found, book_id, max_bytes, seen)
+            else:
+                lesson = read_lesson(path, found, book_id, max_bytes=max_bytes)
         except UnreadableFile as error:
             quarantined.append(Quarantined(error.source_file, error.reason, error.line))
         else:
@@ -73,6 +82,25 @@ def read_lesson(path: Path, name: str, book_id: str, *, max_bytes: int) -> Lesso
     if is_left_out(name, frontmatter):
         return None
     return locate(name, text, frontmatter, book_id, hashlib.sha256(raw).hexdigest())
+
+
+def _signature(path: Path) -> tuple[int, ...] | None:
+    """What changes whenever the file does; None while it may change again within the same tick."""
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    if time.time() - info.st_ctime < _SETTLED_SECONDS:
+        return None
+    return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read_once(
+    path: Path, name: str, book_id: str, max_bytes: int, _seen: tuple[int, ...]
+) -> Lesson | None:
+    """What `read_lesson` returns, remembered: a run looks twice, `askbook watch` at every save."""
+    return read_lesson(path, name, book_id, max_bytes=max_bytes)
 
 
 def _check_folder(book_dir: Path) -> None:

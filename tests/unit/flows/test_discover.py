@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from askbook.book.walk import Globs
+from askbook.book.walk import Globs, newest_change
 from askbook.errors import BookError
 from askbook.models import Action
 from flows.discover import Survey, discover
@@ -123,3 +123,38 @@ def test_two_files_that_claim_one_place_are_told_apart_by_their_paths(folder):
     located = {lesson.source_file: lesson.location for lesson in survey(folder).lessons}
     assert located["module-1-a/chapter-1-b/01-x.md"] == "module-1-a/chapter-1-b/01-x.md"
     assert located["module-1-a/chapter-1-c/01-y.md"] == "module-1-a/chapter-1-c/01-y.md"
+
+
+def test_a_file_that_did_not_change_is_read_once(folder, monkeypatch):
+    monkeypatch.setattr("flows.discover._SETTLED_SECONDS", -1)
+    first = survey(folder)
+    monkeypatch.setattr("flows.discover.read_bytes", lambda *_: pytest.fail("read again"))
+    assert survey(folder) == first
+
+
+def test_a_file_is_read_again_when_only_its_words_changed(folder, monkeypatch):
+    monkeypatch.setattr("flows.discover._SETTLED_SECONDS", -1)
+    first, page = survey(folder), folder / "good.md"
+    before = page.stat()
+    while page.stat().st_ctime_ns == before.st_ctime_ns:  # the file system's clock has to tick
+        page.write_text("# Good\n\nA page of news.\n", "utf-8")
+        os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (page.stat().st_size, page.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert survey(folder).lessons[0].source_file_hash != first.lessons[0].source_file_hash
+
+
+def test_a_file_that_was_just_written_is_not_remembered(folder):
+    first = survey(folder)
+    write(folder, "good.md", "# Good\n\nA page of news.\n")  # perhaps in the same tick
+    assert survey(folder).lessons[0].source_file_hash != first.lessons[0].source_file_hash
+
+
+def test_the_newest_change_is_that_of_any_page_or_folder(folder):
+    for path in (folder, *folder.rglob("*")):
+        os.utime(path, (1000, 1000))
+    assert newest_change(folder) == 1000
+    os.utime(folder / "good.md", (2000, 2000))
+    assert newest_change(folder) == 2000
+    (folder / "good.md").unlink()  # seen by its folder's date
+    assert newest_change(folder) > 2000
+    assert newest_change(folder / "nowhere") == 0
