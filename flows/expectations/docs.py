@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from flows.expectations.results import Failure, GateResult
 
+_KEPT_RUNS = 100
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -34,8 +36,14 @@ td {{ overflow-wrap: anywhere }}
 
 
 def write_data_docs(results: Sequence[GateResult], folder: Path) -> Path:
-    """Write `gates.html` into the folder, aside and renamed; returns its path."""
+    """Write `gates.html` into the run's folder, aside and renamed; returns its path.
+
+    Beside it the folders of the last hundred runs are kept.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    runs = sorted(folder.parent.glob("job-*"), key=lambda each: int(each.name[4:]))
+    for old in runs[:-_KEPT_RUNS]:
+        shutil.rmtree(old, ignore_errors=True)
     path = folder / "gates.html"
     aside = folder / f"gates.html.{uuid.uuid4().hex[:8]}.tmp"
     aside.write_text(_page(results), encoding="utf-8")
