@@ -21,7 +21,7 @@ from askbook.models import Mode
 from askbook.ports import IndexDraft
 from askbook.settings import load_settings
 from askbook.store import jobs
-from flows import artifacts, progress
+from flows import artifacts, memory, progress
 from flows.checkpoints import Checkpoints
 from flows.chunk import chunk
 from flows.embed import EmbedCounts, embed
@@ -118,6 +118,7 @@ def ingest(
     """
     spec = RunSpec(load_settings().anchored(), Path(book_dir), book_id, mode, force)
     gatekeeper()  # starts to import while the book is read
+    memory.give_back()
     gates: list[GateResult] = []
     with job(spec) as report, artifacts.shown(spec, report, gates) as shown:
         for found in settle(spec, report):
