@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ sys.path[:0] = [
     str(Path(__file__).parent / "unit" / "flows"),
 ]
 
+from forks import start_forking
 from library import Library
 from running import ROOT, Installation, answers, environment, start_prefect_server, wait_for
 
@@ -29,8 +30,9 @@ from flows.environment import prepare_prefect
 settings.register_profile("askbook", deadline=None)
 settings.load_profile("askbook")
 
-_SERVER = pytest.StashKey[subprocess.Popen[bytes]]()
-_ADDRESS = "TEST_PREFECT_API_URL"
+_SERVERS = pytest.StashKey[list[subprocess.Popen[bytes]]]()
+_PREFECT = "TEST_PREFECT_API_URL"
+_FORKS = "TEST_FORKS"
 SAMPLE_BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 
 
@@ -44,14 +46,20 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One Prefect server for all worker processes, starting up while the first tests run."""
+    """One Prefect server and one process to fork from for all worker processes.
+
+    Both start up while the first tests run.
+    """
     if not hasattr(config, "workerinput"):
-        home = Path(tempfile.mkdtemp(prefix="askbook-prefect-"))
-        config.stash[_SERVER], os.environ[_ADDRESS] = start_prefect_server(home)
+        home = Path(tempfile.mkdtemp(prefix="askbook-tests-"))
+        prefect, os.environ[_PREFECT] = start_prefect_server(home)
+        settings = environment(home, ASKBOOK_PREFECT_API_URL=os.environ[_PREFECT])
+        forks, os.environ[_FORKS] = start_forking(home, settings)
+        config.stash[_SERVERS] = [forks, prefect]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if (server := config.stash.get(_SERVER, None)) is not None:
+    for server in config.stash.get(_SERVERS, []):
         server.terminate()
         server.wait()
 
@@ -59,19 +67,28 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def prefect_api() -> str:
     """The running Prefect server's address."""
-    address = os.environ[_ADDRESS]
+    address = os.environ[_PREFECT]
     wait_for(lambda: answers(f"{address}/health"), "the Prefect server")
     return address
 
 
+@pytest.fixture(scope="session")
+def installed(prefect_api: str) -> Callable[[Path], Installation]:
+    """Commands for a home, with the free embedder and the running Prefect server."""
+    forks = os.environ[_FORKS]
+    wait_for(Path(forks).exists, "the process to fork from")
+
+    def at(home: Path) -> Installation:
+        settings = {"ASKBOOK_EMBEDDER": "hashing", "ASKBOOK_PREFECT_API_URL": prefect_api}
+        return Installation(environment(home, **settings), forks)
+
+    return at
+
+
 @pytest.fixture
-def installation(tmp_path: Path, prefect_api: str) -> Installation:
-    """A fresh home with the free embedder and a running Prefect server."""
-    return Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
+def installation(tmp_path: Path, installed: Callable[[Path], Installation]) -> Installation:
+    """A fresh home; where a test has a `library` too, it is the same one."""
+    return installed(tmp_path / "home")
 
 
 @pytest.fixture
@@ -83,15 +100,13 @@ def book(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def indexed_home(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Installation:
+def indexed_home(
+    tmp_path_factory: pytest.TempPathFactory, installed: Callable[[Path], Installation]
+) -> Installation:
     """A home with module 1 of the sample book indexed; for tests that only read."""
     folder = tmp_path_factory.mktemp("indexed")
     shutil.copytree(SAMPLE_BOOK / "module-1-ros2", folder / "book" / "module-1-ros2")
-    installation = Installation(
-        environment(
-            folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
+    installation = installed(folder / "home")
     installation.json("ingest", folder / "book")
     return installation
 

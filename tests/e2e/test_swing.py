@@ -1,8 +1,5 @@
 """Readers and an ingest, as real processes side by side."""
 
-import pytest
-from running import Installation, environment
-
 QUESTION = {"question": "How large are the rings of Saturn?"}
 
 
@@ -18,22 +15,12 @@ def add_saturn(book) -> None:
     )
 
 
-@pytest.fixture
-def processes(tmp_path, prefect_api) -> Installation:
-    """Other processes of the same home as `library`."""
-    return Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
-
-
-def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(library, processes):
+def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(library, installation):
     library.ingest()
-    with processes.api() as client:
+    with installation.api() as client:
         assert not saturn(client)
         add_saturn(library.book)
-        with processes.start("ingest", library.book) as run:
+        with installation.start("ingest", library.book) as run:
             while run.poll() is None:
                 saturn(client)  # every answer while it runs is a 200
             assert run.returncode == 0
