@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ sys.path[:0] = [
 
 from forks import start_forking
 from library import Library
+from postgres import Databases, databases_in
 from running import ROOT, Installation, answers, environment, start_prefect_server, wait_for
 
 from askbook.settings import load_settings
@@ -30,7 +33,6 @@ from flows.environment import prepare_prefect
 settings.register_profile("askbook", deadline=None)
 settings.load_profile("askbook")
 
-_SERVERS = pytest.StashKey[list[subprocess.Popen[bytes]]]()
 _PREFECT = "TEST_PREFECT_API_URL"
 _FORKS = "TEST_FORKS"
 SAMPLE_BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
@@ -55,11 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
         prefect, os.environ[_PREFECT] = start_prefect_server(home)
         settings = environment(home, ASKBOOK_PREFECT_API_URL=os.environ[_PREFECT])
         forks, os.environ[_FORKS] = start_forking(home, settings)
-        config.stash[_SERVERS] = [forks, prefect]
+        # Registered before Prefect's own: it sends its last logs when this process ends.
+        atexit.register(_end, forks, prefect)
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    for server in config.stash.get(_SERVERS, []):
+def _end(*servers: subprocess.Popen[bytes]) -> None:
+    for server in servers:
         server.terminate()
         server.wait()
 
@@ -87,8 +90,15 @@ def installed(prefect_api: str) -> Callable[[Path], Installation]:
 
 @pytest.fixture
 def installation(tmp_path: Path, installed: Callable[[Path], Installation]) -> Installation:
-    """A fresh home; where a test has a `library` too, it is the same one."""
+    """A fresh home with a PostgreSQL of its own, as an operator has it."""
     return installed(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """The PostgreSQL of this process's libraries."""
+    with databases_in(tmp_path_factory.mktemp("databases")) as made:
+        yield made
 
 
 @pytest.fixture
@@ -112,11 +122,22 @@ def indexed_home(
 
 
 @pytest.fixture
-def library(book: Path, monkeypatch: pytest.MonkeyPatch, prefect_api: str) -> Iterator[Library]:
+def library(
+    book: Path, monkeypatch: pytest.MonkeyPatch, prefect_api: str, databases: Databases
+) -> Iterator[Library]:
     """A fresh home and an editable book, with the free embedder, in this process."""
     os.environ["PREFECT_API_URL"] = prefect_api  # Prefect reads it once, at its import
     monkeypatch.setenv("ASKBOOK_EMBEDDER", "hashing")
     prepare_prefect(load_settings())
-    made = Library(book, monkeypatch)
+    made = Library(book, monkeypatch, databases)
     yield made
     made.parts.close()
+
+
+@pytest.fixture
+def processes(library: Library, installed: Callable[[Path], Installation]) -> Installation:
+    """Other processes of the same home as `library`."""
+    settings = load_settings()
+    home = installed(settings.home)
+    address = {"ASKBOOK_DATABASE_URL": settings.database_url.get_secret_value()}
+    return replace(home, environment=home.environment | address)

@@ -110,7 +110,7 @@ def change(book) -> None:
 def undisturbed(library, home) -> tuple:
     """What the same edits leave in another home when nothing happens."""
     book, library.book = library.book, home / "book"
-    library.set("HOME", home)
+    library.live_in(home)
     shutil.copytree(book, library.book)
     library.ingest()
     change(library.book)
@@ -118,11 +118,11 @@ def undisturbed(library, home) -> tuple:
     left = library.snapshot()
     library.parts.close()
     library.book = book
-    library.set("HOME", home.parent / "home")
+    library.live_in(home.parent / "home")
     return left
 
 
-def test_killed_everywhere_a_book_ends_as_if_nothing_had_happened(library, installation, tmp_path):
+def test_killed_everywhere_a_book_ends_as_if_nothing_had_happened(library, processes, tmp_path):
     paid = Paid(tmp_path / "home" / "checkpoints")
     with serving(paid) as wire:
         settings = {"EMBEDDER": "cohere", "COHERE_API_KEY": "key", "COHERE_BASE_URL": wire.address}
@@ -136,7 +136,7 @@ def test_killed_everywhere_a_book_ends_as_if_nothing_had_happened(library, insta
         start = library.snapshot()
 
         def killed_at(place: str) -> None:
-            run = installation.run(
+            run = processes.run(
                 "ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS), **theirs
             )
             assert run.returncode == -signal.SIGKILL, (place, run.stderr)
@@ -145,7 +145,7 @@ def test_killed_everywhere_a_book_ends_as_if_nothing_had_happened(library, insta
         with Reader() as reader:
             for place in BEFORE_EMBED:
                 killed_at(place)
-            with installation.start("ingest", library.book, **theirs) as run:
+            with processes.start("ingest", library.book, **theirs) as run:
                 paid.victim = run.pid
                 assert run.wait() == -signal.SIGKILL
                 paid.victim = None
@@ -164,7 +164,7 @@ def test_killed_everywhere_a_book_ends_as_if_nothing_had_happened(library, insta
     assert library.job_states() == ["completed", *["failed"] * 8, "completed"]
 
 
-def test_a_run_killed_after_publishing_does_not_bind_the_author(library, installation):
+def test_a_run_killed_after_publishing_does_not_bind_the_author(library, processes):
     """The page is edited again, or put back, before the next run: both end in agreement."""
     library.ingest()
     page, other = library.book / "module-1-ros2/README.md", library.book / "new.md"
@@ -172,7 +172,7 @@ def test_a_run_killed_after_publishing_does_not_bind_the_author(library, install
     page.write_text("# Saturn\n\nIts rings are 282,000 km wide.\n")
     other.write_text("# Titan\n\nIts air is thick.\n")
     for place in (PUBLISHED, RECORDED):
-        run = installation.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
+        run = processes.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
         assert run.returncode == -signal.SIGKILL
         page.write_text(original)
         other.unlink()

@@ -50,10 +50,10 @@ def small_disk(folder, size: str):
     ids=["checkpoint", "publish"],
 )
 def test_a_full_disk_stops_the_run_with_a_word_and_nothing_is_half_done(
-    library, installation, folder, size, words
+    library, processes, folder, size, words
 ):
-    with small_disk(installation.home / folder, size):
-        run = installation.run("ingest", library.book)
+    with small_disk(processes.home / folder, size):
+        run = processes.run("ingest", library.book)
         assert run.returncode == 1, run.stderr
         assert words in run.stderr
         assert "Traceback" not in run.stderr
@@ -63,26 +63,26 @@ def test_a_full_disk_stops_the_run_with_a_word_and_nothing_is_half_done(
     assert library.ingest()["status"] == "completed"  # once there is room
 
 
-def test_a_full_disk_leaves_readers_the_version_they_have(library, installation):
-    with small_disk(installation.home / "index", "700m"):
+def test_a_full_disk_leaves_readers_the_version_they_have(library, processes):
+    with small_disk(processes.home / "index", "700m"):
         library.ingest()
         before = library.snapshot()
         add_pages(library.book, 0, 3)
-        filler = installation.home / "index" / "filler"
+        filler = processes.home / "index" / "filler"
         with filler.open("wb") as handle:
             os.posix_fallocate(handle.fileno(), 0, 380_000_000)
-        run = installation.run("ingest", library.book)
+        run = processes.run("ingest", library.book)
         assert "a copy of the index needs" in run.stderr
         assert library.snapshot() == before
         filler.unlink()
         assert library.ingest()["files"]["new"] == 3
 
 
-def test_checkpoints_that_were_damaged_are_made_again_and_no_others(library, installation):
+def test_checkpoints_that_were_damaged_are_made_again_and_no_others(library, processes):
     add_pages(library.book, 0, 300)  # three shards
     place = "askbook.index.edge_draft:EdgeDraft.upsert:before"
-    installation.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
-    (run,) = (installation.home / "checkpoints" / "book").iterdir()
+    processes.run("ingest", library.book, KILL_AT=place, PYTHONPATH=str(FAULTS))
+    (run,) = (processes.home / "checkpoints" / "book").iterdir()
     chunks, vectors = sorted(run.glob("chunks-*.parquet")), sorted(run.glob("vectors-*.parquet"))
     chunks[0].write_bytes(chunks[0].read_bytes()[:1000])
     chunks[1].write_bytes(b"")
@@ -96,24 +96,24 @@ def test_checkpoints_that_were_damaged_are_made_again_and_no_others(library, ins
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_a_damaged_version_is_told_of_everywhere(library, installation):
+def test_a_damaged_version_is_told_of_everywhere(library, processes):
     library.ingest()
     add_pages(library.book, 0, 3)
     library.ingest()
-    folder = installation.home / "index" / "physical_ai_book" / "versions" / "v000002"
+    folder = processes.home / "index" / "physical_ai_book" / "versions" / "v000002"
     with next(folder.rglob("*.dat")).open("r+b") as handle:
         handle.write(b"\xff\xff")
-    status = installation.run("status")
+    status = processes.run("status")
     assert "! Index version v000002 is damaged" in status.stdout
     with TestClient(create_app(load_settings())) as client:
         ready = client.get("/ready").json()
     assert "v000002 is damaged" in ready["dependencies"]["index"]["detail"]
     reader = EdgeIndex(folder.parents[1])
     assert reader.count(ChunkFilter()) == reader.versions()[1].points  # v000001 is served
-    refused = installation.run("ingest", library.book, "--mode", "full")
+    refused = processes.run("ingest", library.book, "--mode", "full")
     assert refused.returncode == 1
     assert "askbook rollback" in refused.stderr
-    assert installation.run("rollback").returncode == 0
+    assert processes.run("rollback").returncode == 0
     assert library.ingest()["files"]["new"] == 3
 
 
@@ -133,18 +133,14 @@ def test_a_clock_that_jumps_back_changes_no_order(library, monkeypatch):
     assert report["files"]["new"] == 3
     assert library.version == report["index_version"] == "v000002"
     assert library.parts.index.versions()[0].created_at.year < 2010
-    monkeypatch.undo()
-    monkeypatch.setenv("ASKBOOK_HOME", str(load_settings().home))
 
 
-def test_a_run_that_gets_no_more_memory_publishes_nothing_and_the_next_goes_on(
-    library, installation
-):
+def test_a_run_that_gets_no_more_memory_publishes_nothing_and_the_next_goes_on(library, processes):
     library.ingest()
     before, version = library.snapshot(), library.version
     add_pages(library.book, 0, 300)
     place = "flows.upsert:upsert:before"
-    run = installation.run("ingest", library.book, NO_MEMORY_AT=place, PYTHONPATH=str(FAULTS))
+    run = processes.run("ingest", library.book, NO_MEMORY_AT=place, PYTHONPATH=str(FAULTS))
     assert run.returncode != 0
     assert (library.snapshot(), library.version) == (before, version)
     assert library.ingest()["files"]["new"] == 300

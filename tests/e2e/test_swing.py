@@ -15,12 +15,12 @@ def add_saturn(book) -> None:
     )
 
 
-def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(library, installation):
+def test_the_api_answers_from_the_old_version_until_the_new_one_is_published(library, processes):
     library.ingest()
-    with installation.api() as client:
+    with processes.api() as client:
         assert not saturn(client)
         add_saturn(library.book)
-        with installation.start("ingest", library.book) as run:
+        with processes.start("ingest", library.book) as run:
             while run.poll() is None:
                 saturn(client)  # every answer while it runs is a 200
             assert run.returncode == 0
