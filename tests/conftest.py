@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,9 @@ sys.path[:0] = [
     str(Path(__file__).parent / "unit" / "flows"),
 ]
 
+from forks import start_forking
 from library import Library
+from postgres import Databases, databases_in
 from running import ROOT, Installation, answers, environment, start_prefect_server, wait_for
 
 from askbook.settings import load_settings
@@ -29,8 +33,8 @@ from flows.environment import prepare_prefect
 settings.register_profile("askbook", deadline=None)
 settings.load_profile("askbook")
 
-_SERVER = pytest.StashKey[subprocess.Popen[bytes]]()
-_ADDRESS = "TEST_PREFECT_API_URL"
+_PREFECT = "TEST_PREFECT_API_URL"
+_FORKS = "TEST_FORKS"
 SAMPLE_BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
 
 
@@ -44,14 +48,21 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One Prefect server for all worker processes, starting up while the first tests run."""
+    """One Prefect server and one process to fork from for all worker processes.
+
+    Both start up while the first tests run.
+    """
     if not hasattr(config, "workerinput"):
-        home = Path(tempfile.mkdtemp(prefix="askbook-prefect-"))
-        config.stash[_SERVER], os.environ[_ADDRESS] = start_prefect_server(home)
+        home = Path(tempfile.mkdtemp(prefix="askbook-tests-"))
+        prefect, os.environ[_PREFECT] = start_prefect_server(home)
+        settings = environment(home, ASKBOOK_PREFECT_API_URL=os.environ[_PREFECT])
+        forks, os.environ[_FORKS] = start_forking(home, settings)
+        # Registered before Prefect's own: it sends its last logs when this process ends.
+        atexit.register(_end, forks, prefect)
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if (server := config.stash.get(_SERVER, None)) is not None:
+def _end(*servers: subprocess.Popen[bytes]) -> None:
+    for server in servers:
         server.terminate()
         server.wait()
 
@@ -59,19 +70,35 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def prefect_api() -> str:
     """The running Prefect server's address."""
-    address = os.environ[_ADDRESS]
+    address = os.environ[_PREFECT]
     wait_for(lambda: answers(f"{address}/health"), "the Prefect server")
     return address
 
 
+@pytest.fixture(scope="session")
+def installed(prefect_api: str) -> Callable[[Path], Installation]:
+    """Commands for a home, with the free embedder and the running Prefect server."""
+    forks = os.environ[_FORKS]
+    wait_for(Path(forks).exists, "the process to fork from")
+
+    def at(home: Path) -> Installation:
+        settings = {"ASKBOOK_EMBEDDER": "hashing", "ASKBOOK_PREFECT_API_URL": prefect_api}
+        return Installation(environment(home, **settings), forks)
+
+    return at
+
+
 @pytest.fixture
-def installation(tmp_path: Path, prefect_api: str) -> Installation:
-    """A fresh home with the free embedder and a running Prefect server."""
-    return Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
+def installation(tmp_path: Path, installed: Callable[[Path], Installation]) -> Installation:
+    """A fresh home with a PostgreSQL of its own, as an operator has it."""
+    return installed(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """The PostgreSQL of this process's libraries."""
+    with databases_in(tmp_path_factory.mktemp("databases")) as made:
+        yield made
 
 
 @pytest.fixture
@@ -83,25 +110,34 @@ def book(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def indexed_home(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Installation:
+def indexed_home(
+    tmp_path_factory: pytest.TempPathFactory, installed: Callable[[Path], Installation]
+) -> Installation:
     """A home with module 1 of the sample book indexed; for tests that only read."""
     folder = tmp_path_factory.mktemp("indexed")
     shutil.copytree(SAMPLE_BOOK / "module-1-ros2", folder / "book" / "module-1-ros2")
-    installation = Installation(
-        environment(
-            folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
+    installation = installed(folder / "home")
     installation.json("ingest", folder / "book")
     return installation
 
 
 @pytest.fixture
-def library(book: Path, monkeypatch: pytest.MonkeyPatch, prefect_api: str) -> Iterator[Library]:
+def library(
+    book: Path, monkeypatch: pytest.MonkeyPatch, prefect_api: str, databases: Databases
+) -> Iterator[Library]:
     """A fresh home and an editable book, with the free embedder, in this process."""
     os.environ["PREFECT_API_URL"] = prefect_api  # Prefect reads it once, at its import
     monkeypatch.setenv("ASKBOOK_EMBEDDER", "hashing")
     prepare_prefect(load_settings())
-    made = Library(book, monkeypatch)
+    made = Library(book, monkeypatch, databases)
     yield made
     made.parts.close()
+
+
+@pytest.fixture
+def processes(library: Library, installed: Callable[[Path], Installation]) -> Installation:
+    """Other processes of the same home as `library`."""
+    settings = load_settings()
+    home = installed(settings.home)
+    address = {"ASKBOOK_DATABASE_URL": settings.database_url.get_secret_value()}
+    return replace(home, environment=home.environment | address)

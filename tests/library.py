@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from postgres import Databases
 
 from askbook.models import ChunkFilter, Mode
 from askbook.settings import load_settings
@@ -21,9 +23,16 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 class Library:
     """One home and one book, ingested through the Prefect flow in this process."""
 
-    def __init__(self, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, book: Path, monkeypatch: pytest.MonkeyPatch, databases: Databases) -> None:
         self.book = book
         self.set = lambda name, value: monkeypatch.setenv(f"ASKBOOK_{name}", str(value))
+        self._database_of: defaultdict[Path, str] = defaultdict(databases.fresh)
+        self.live_in(load_settings().home)
+
+    def live_in(self, home: Path) -> None:
+        """Use this home and its database from now on."""
+        self.set("HOME", home)
+        self.set("DATABASE_URL", self._database_of[home])
 
     def ingest(self, mode: Mode = Mode.INCREMENTAL, *, force: bool = False):
         from flows.ingest import ingest

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+from forks import Fork, Request
 
 ROOT = Path(__file__).parents[1]
 FAULTS = ROOT / "tests" / "faults"  # a sitecustomize that kills the process at a named place
@@ -46,9 +47,10 @@ def answers(url: str) -> bool:
 
 @dataclass(frozen=True)
 class Installation:
-    """One ASKBOOK_HOME and the environment its commands run in."""
+    """One ASKBOOK_HOME and the environment its commands run in, each in a process of its own."""
 
     environment: dict[str, str]
+    forks: str | None = None  # where to ask for a fork; without it Python starts anew
 
     @property
     def home(self) -> Path:
@@ -56,15 +58,9 @@ class Installation:
 
     def run(self, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         """`askbook …`, to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "askbook.cli", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=ROOT,
-            timeout=PATIENCE * 2,
-            env={**self.environment, **environment},
-        )
+        with self.start(*arguments, **environment) as process:
+            said = process.communicate(timeout=PATIENCE * 2)
+        return subprocess.CompletedProcess(arguments, process.returncode, *said)
 
     def json(self, *arguments: object, **environment: str):
         """What `askbook … --json` prints; fails with its error text when it fails."""
@@ -73,28 +69,30 @@ class Installation:
         return json.loads(done.stdout)
 
     @contextmanager
-    def start(self, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    def start(
+        self, *arguments: object, output: IO[bytes] | None = None, **environment: str
+    ) -> Iterator[subprocess.Popen[str] | Fork]:
         """`askbook …` in the background, ended with the block."""
-        with self._started(subprocess.PIPE, *arguments, **environment) as process:
-            yield process
-
-    @contextmanager
-    def _started(
-        self, output: IO[bytes] | int, *arguments: object, **environment: str
-    ) -> Iterator[subprocess.Popen[str]]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "askbook.cli", *map(str, arguments)],
-            stdout=output,
-            stderr=output,
-            text=True,
-            cwd=ROOT,
-            env={**self.environment, **environment},
-        )
+        command = ["askbook.cli", *map(str, arguments)]
+        settings = {**self.environment, **environment}
+        process: subprocess.Popen[str] | Fork
+        if self.forks:
+            process = Fork(self.forks, Request(command, settings, str(ROOT)), output)
+        else:
+            to = output or subprocess.PIPE
+            process = subprocess.Popen(
+                [sys.executable, "-m", *command],
+                stdout=to,
+                stderr=to,
+                text=True,
+                cwd=ROOT,
+                env=settings,
+            )
         try:
             yield process
         finally:
             process.kill()
-            process.communicate()
+            process.wait()
 
     @contextmanager
     def api(self, *arguments: object) -> Iterator[httpx.Client]:
@@ -104,7 +102,7 @@ class Installation:
         log = self.home / f"api-{port}.log"  # not a pipe: a full one that nobody reads stops it
         with (
             log.open("w+b") as told,
-            self._started(told, "serve", "--port", port, *arguments) as process,
+            self.start("serve", "--port", port, *arguments, output=told) as process,
         ):
             base = f"http://127.0.0.1:{port}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from api_server import served
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from running import ROOT, Installation, environment, free_port
+from running import ROOT, Installation, free_port
 from site_under_test import ADMIN_KEY, Site, make_book
 
 from api.app import create_app
@@ -29,17 +29,15 @@ expect.set_options(timeout=_PATIENCE)
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, prefect_api: str) -> Iterator[Site]:
+def site(
+    tmp_path_factory: pytest.TempPathFactory, installed: Callable[[Path], Installation]
+) -> Iterator[Site]:
     """The API over a small book; two versions of its index, one quarantined file."""
     if CHROMIUM is None:
         pytest.skip("No Chromium: `apt-get install chromium`, then these tests run.")
     folder = tmp_path_factory.mktemp("site")
     book = make_book(folder / "book", ROOT / "data" / "books" / "physical-ai-robotics")
-    installation = Installation(
-        environment(
-            folder / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
+    installation = installed(folder / "home")
     extra = book / "module-1-ros2/chapter-1-ros2-graph/05-extra.md"
     extra.write_text("# Extra\n\nA page that is there in the first version only.\n")
     installation.json("ingest", book)

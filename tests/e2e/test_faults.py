@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from litestar.testing import TestClient
-from running import FAULTS, ROOT, Installation, environment
+from running import FAULTS, ROOT
 
 from api.app import create_app
 from askbook.index.edge import EdgeIndex
@@ -16,16 +16,6 @@ from askbook.models import ChunkFilter
 from askbook.settings import load_settings
 
 SOAK_SECONDS = float(os.environ.get("ASKBOOK_SOAK_SECONDS", "0"))  # minutes, by hand: see docs
-
-
-@pytest.fixture
-def processes(tmp_path, prefect_api) -> Installation:
-    """Other processes of the same home as `library`."""
-    return Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
 
 
 def add_pages(book, first: int, count: int) -> None:
@@ -143,8 +133,6 @@ def test_a_clock_that_jumps_back_changes_no_order(library, monkeypatch):
     assert report["files"]["new"] == 3
     assert library.version == report["index_version"] == "v000002"
     assert library.parts.index.versions()[0].created_at.year < 2010
-    monkeypatch.undo()
-    monkeypatch.setenv("ASKBOOK_HOME", str(load_settings().home))
 
 
 def test_a_run_that_gets_no_more_memory_publishes_nothing_and_the_next_goes_on(library, processes):

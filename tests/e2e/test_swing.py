@@ -1,8 +1,5 @@
 """Readers and an ingest, as real processes side by side."""
 
-import pytest
-from running import Installation, environment
-
 QUESTION = {"question": "How large are the rings of Saturn?"}
 
 
@@ -15,16 +12,6 @@ def saturn(client) -> bool:
 def add_saturn(book) -> None:
     (book / "module-1-ros2/README.md").write_text(
         "# Saturn\n\nThe rings of Saturn are 282,000 km wide.\n", "utf-8"
-    )
-
-
-@pytest.fixture
-def processes(tmp_path, prefect_api) -> Installation:
-    """Other processes of the same home as `library`."""
-    return Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
     )
 
 

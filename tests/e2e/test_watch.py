@@ -2,22 +2,17 @@
 
 import signal
 
-from running import Installation, environment, wait_for
+from running import wait_for
 
 
-def test_a_saved_page_is_searchable_without_another_command(library, tmp_path, prefect_api):
+def test_a_saved_page_is_searchable_without_another_command(library, processes):
     library.ingest()
-    author = Installation(
-        environment(
-            tmp_path / "home", ASKBOOK_EMBEDDER="hashing", ASKBOOK_PREFECT_API_URL=prefect_api
-        )
-    )
     page = library.book / "module-1-ros2/README.md"
 
     def found(word: str) -> bool:
         return any(word in text for text in library.texts)
 
-    with author.start("watch", library.book) as watching:
+    with processes.start("watch", library.book) as watching:
         page.write_text("# Neptune\n\nIts winds blow at 2,100 km an hour.\n", "utf-8")
         wait_for(lambda: found("Neptune"), "the saved page")
         page.write_bytes(b"\x00 not text")

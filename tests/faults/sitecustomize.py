@@ -62,6 +62,8 @@ def _disturbed(function, disaster, when, call):
 
 class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self, disaster, module, name, when, call="1"):
+        if module in sys.modules:
+            raise ImportError(f"{module} is imported already: nothing would happen")
         self.module, self.name = module, name
         self.disturb = functools.partial(_disturbed, disaster=disaster, when=when, call=int(call))
 

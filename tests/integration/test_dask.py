@@ -45,11 +45,11 @@ def test_a_cluster_that_loses_a_worker_does_what_threads_do_to_the_byte(
 
     with serving(embedder) as wire:
         use_cohere(library, wire.address)
-        library.set("HOME", calm)
+        library.live_in(calm)
         library.ingest()
         expected, texts = library.snapshot(), sorted(paid)
         library.parts.close()
-        library.set("HOME", home)
+        library.live_in(home)
         library.set("DASK_ADDRESS", cluster.scheduler_address)
         paid.clear()
         victim.append(next(iter(cluster.workers.values())).pid)

@@ -1,9 +1,12 @@
 """Data sets small enough to read."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 from askbook.providers.hashing import HashingEmbedder
 from evaluation.vectors import CachedVectors

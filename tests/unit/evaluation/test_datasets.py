@@ -1,39 +1,19 @@
-"""Data sets are read whole or refused with file, line, field and advice; labels are in the book."""
+"""Data sets are read whole or refused with file, line, field and advice."""
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
+from dataset_files import SHARED, refusal, write_lines
 
-from askbook.book.frontmatter import read_frontmatter
-from askbook.book.locate import locate
-from askbook.book.source import decode
-from askbook.errors import DatasetError, TerminalError
-from askbook.golden.questions import Golden, LabelSpan, Selection
-from askbook.models import ChunkFilter, Lesson, Message
 from evaluation.datasets import (
     dataset_hash,
     load_beir,
-    load_golden,
     load_grounding,
     load_spans,
-    locate_labels,
 )
 
-ROOT = Path(__file__).parents[3]
-BOOK = ROOT / "data" / "books" / "physical-ai-robotics"
-SAMPLE = ROOT / "data" / "benchmarks" / "physical-ai-robotics" / "questions.jsonl"
-SHARED = ROOT.parent / "shared" / "datasets"
-
-QUESTION = {
-    "id": "q1",
-    "question": "why is it slow?",
-    "kind": "plain",
-    "split": "dev",
-    "answers": [{"file": "a.md", "quote": "because of heat"}],
-}
 GROUNDED = {
     "id": "g1",
     "question": "Who?",
@@ -45,20 +25,6 @@ GROUNDED = {
         {"text": "Bob too.", "start": 5, "end": 13, "label": "unsupported"},
     ],
 }
-
-
-def write_lines(path: Path, *records: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (each if isinstance(each, str) else json.dumps(each) for each in records)
-    path.write_text("\n".join(lines) + "\n", "utf-8")
-    return path
-
-
-def refusal(load, *args) -> str:
-    with pytest.raises(DatasetError) as caught:
-        load(*args)
-    assert isinstance(caught.value, TerminalError)
-    return str(caught.value)
 
 
 # --- BEIR
@@ -260,116 +226,6 @@ def test_a_broken_answer_is_refused(tmp_path, change, complaint):
     )
 
 
-# --- golden sets
-
-
-def golden_of(tmp_path: Path, *records: dict) -> Golden:
-    return load_golden(write_lines(tmp_path / "questions.jsonl", *records))
-
-
-def test_a_question_carries_its_filters_history_and_selection(tmp_path):
-    more = {
-        "filtered": {"filters": {"module": "ros2", "tags": ["qos"], "chapter_max": 3}},
-        "follow-up": {"history": [{"role": "user", "content": "hi"}]},
-        "selection": {"selection": {"source_file": "a.md", "start": 0, "end": 4}},
-    }
-    golden = golden_of(
-        tmp_path, *(QUESTION | {"id": kind, "kind": kind} | each for kind, each in more.items())
-    )
-    filtered, follow_up, selection = golden.questions
-    assert filtered.filters == ChunkFilter(module="ros2", tags=("qos",), chapter_max=3)
-    assert follow_up.history == (Message("user", "hi"),)
-    assert selection.selection == Selection("a.md", 0, 4)
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"kind": "hard"}, 'field "kind" is "hard"; use one of: plain'),
-        ({"split": "train"}, "use one of: dev, test"),
-        ({"answer": []}, 'field "answer" is not known'),
-        ({"answers": []}, 'field "answers" does not fit the kind "plain"'),
-        ({"kind": "unanswerable"}, 'field "answers" does not fit'),
-        ({"kind": "two-lessons", "needs": "all"}, 'field "needs" does not fit'),
-        ({"kind": "filtered"}, 'field "filters" does not fit'),
-        (
-            {"filters": {"modul": "ros2"}},
-            'filters: field "modul" is not known; use some of: module',
-        ),
-        ({"filters": {"lesson": "2"}}, 'filters: field "lesson" is "2"; make it an integer'),
-        ({"kind": "follow-up"}, 'field "history" does not fit'),
-        ({"history": [{"role": "robot", "content": "x"}]}, "use one of: user, assistant"),
-        ({"kind": "selection"}, 'field "selection" does not fit'),
-        ({"selection": {"source_file": "a.md", "start": 4, "end": 4}}, "give 0 <= start < end"),
-        ({"near_miss": True}, 'field "near_miss" does not fit'),
-        ({"answers": [{"file": "a.md", "quote": ""}]}, 'answers[0]: field "quote" is empty'),
-    ],
-)
-def test_a_question_that_contradicts_itself_is_refused(tmp_path, change, complaint):
-    assert complaint in refusal(golden_of, tmp_path, QUESTION | change)
-
-
-def test_labels_are_found_in_code_points_after_a_byte_order_mark(tmp_path):
-    (tmp_path / "a.md").write_bytes("\ufeff# 😀\r\nIt is because of heat.".encode())
-    located = locate_labels(golden_of(tmp_path, QUESTION), tmp_path)
-    assert located.spans == {"q1": (LabelSpan("a.md", 12, 27),)}
-    assert located.problems == ()
-
-
-@pytest.mark.parametrize(
-    ("page", "reason"),
-    [
-        ("It is because of cold.", "the quote is no longer in the file"),
-        ("because of heat, because of heat", "the quote stands in the file more than once"),
-        (None, "the file is not in the book"),
-    ],
-)
-def test_a_label_that_does_not_fit_the_book_is_reported_and_never_dropped(tmp_path, page, reason):
-    if page is not None:
-        (tmp_path / "a.md").write_text(page, "utf-8")
-    located = locate_labels(golden_of(tmp_path, QUESTION), tmp_path)
-    (problem,) = located.problems
-    assert (problem.question_id, problem.file, problem.quote_start) == (
-        "q1",
-        "a.md",
-        "because of heat",
-    )
-    assert problem.reason.startswith(reason)
-    assert located.spans == {"q1": ()}
-
-
-@pytest.mark.parametrize(
-    ("label", "found"),
-    [
-        ({"start": 17, "end": 32}, "because of heat"),
-        ({"quote": "because of heat", "start": 17}, "because of heat"),
-        ({"start": 17, "end": 99}, "the label ends at 99, the file at 32"),
-        ({"quote": "because of cold", "start": 0}, "other words than the quote stand"),
-    ],
-)
-def test_a_label_may_be_offsets_and_they_tell_a_repeated_quote_apart(tmp_path, label, found):
-    (tmp_path / "a.md").write_text("because of heat, because of heat", "utf-8")
-    golden = golden_of(tmp_path, QUESTION | {"answers": [{"file": "a.md"} | label]})
-    located = locate_labels(golden, tmp_path)
-    told = [span.text for span in located.spans["q1"]] + [p.reason for p in located.problems]
-    assert len(told) == 1
-    assert told[0].startswith(found)
-
-
-def test_a_selection_beyond_the_end_of_its_file_is_reported(tmp_path):
-    (tmp_path / "a.md").write_text("because of heat", "utf-8")
-    selection = {"source_file": "a.md", "start": 0, "end": 99}
-    golden = golden_of(tmp_path, QUESTION | {"kind": "selection", "selection": selection})
-    (problem,) = locate_labels(golden, tmp_path).problems
-    assert str(problem) == "q1: a.md: '': the selection ends at 99, the file at 15"
-
-
-def test_a_book_that_is_not_there_is_an_error(tmp_path):
-    assert "there is no such folder" in refusal(
-        locate_labels, golden_of(tmp_path, QUESTION), tmp_path / "gone"
-    )
-
-
 # --- hashes
 
 
@@ -391,135 +247,6 @@ def test_a_hash_depends_on_names_and_bytes_and_not_on_where_they_lie(tmp_path):
 def test_nothing_has_no_hash(tmp_path):
     assert "the folder holds no files" in refusal(dataset_hash, tmp_path)
     assert "cannot be read" in refusal(dataset_hash, tmp_path / "gone.jsonl")
-
-
-# --- the sample book's golden set
-
-
-@pytest.fixture(scope="module")
-def sample() -> Golden:
-    return load_golden(SAMPLE)
-
-
-def page(file: str) -> str:
-    return decode((BOOK / file).read_bytes(), file)
-
-
-def words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
-
-
-def runs(text: str, length: int) -> set[tuple[str, ...]]:
-    found = words(text)
-    return {tuple(found[i : i + length]) for i in range(len(found) - length + 1)}
-
-
-def passes(lesson: Lesson, where: ChunkFilter) -> bool:
-    """What the index does with a filter, said of a lesson."""
-    exact = ("module", "lesson", "layer", "difficulty", "source_file", "chapter_id")
-    return (
-        all(getattr(where, name) in {None, getattr(lesson, name)} for name in exact)
-        and lesson.hardware_tier <= (where.max_hardware_tier or 4)
-        and (where.chapter_min or 0) <= lesson.chapter <= (where.chapter_max or 99)
-        and (not where.proficiency_levels or lesson.proficiency_level in where.proficiency_levels)
-        and (not where.tags or bool(set(where.tags) & set(lesson.tags)))
-    )
-
-
-def test_the_sample_set_has_enough_questions_of_each_kind(sample):
-    counts = Counter(each.kind for each in sample.questions)
-    least = {
-        "plain": 70,
-        "two-lessons": 12,
-        "filtered": 16,
-        "selection": 12,
-        "follow-up": 16,
-        "unanswerable": 26,
-    }
-    assert counts.total() >= 130
-    assert {kind: counts[kind] for kind in least if counts[kind] < least[kind]} == {}
-
-
-def test_every_label_of_the_sample_set_stands_in_the_book_exactly_once(sample):
-    located = locate_labels(sample, BOOK)
-    assert [str(problem) for problem in located.problems] == []
-    for question in sample.questions:
-        for label, span in zip(question.answers, located.spans[question.id], strict=True):
-            assert page(span.file)[span.start : span.end] == label.quote
-
-
-def test_the_sample_set_asks_about_every_lesson(sample):
-    asked = {label.file for each in sample.questions for label in each.answers}
-    lessons = {path.relative_to(BOOK).as_posix() for path in BOOK.rglob("0*.md*")}
-    assert len(lessons) == 24
-    assert lessons - asked == set()
-
-
-def test_no_question_is_asked_twice_or_in_the_words_of_its_answer(sample):
-    asked = Counter(" ".join(words(each.question)) for each in sample.questions)
-    assert [question for question, times in asked.items() if times > 1] == []
-    copied = {
-        each.id
-        for each in sample.questions
-        for label in each.answers
-        if runs(each.question, 6) & runs(label.quote, 6)
-    }
-    assert copied == set()
-
-
-def test_filters_let_the_answering_lessons_through(sample):
-    for question in sample.questions:
-        for label in question.answers if question.filters else ():
-            text = page(label.file)
-            lesson = locate(label.file, text, read_frontmatter(text, label.file), "book", "")
-            assert passes(lesson, question.filters), question.id
-
-
-def test_what_a_reader_has_selected_holds_the_answer(sample):
-    kinds = Counter()
-    for question in sample.questions:
-        if question.selection:
-            where = question.selection
-            kinds["range"] += 1
-            selected = page(where.source_file)[where.start : where.end]
-            assert all(label.quote in selected for label in question.answers), question.id
-        elif question.selected_text:
-            kinds["text"] += 1
-            selected = " ".join(words(question.selected_text))
-            assert all(" ".join(words(each.quote)) in selected for each in question.answers)
-    assert min(kinds["range"], kinds["text"]) >= 4
-
-
-def test_two_lesson_questions_need_two_lessons(sample):
-    for question in sample.questions:
-        if question.kind == "two-lessons":
-            assert len({label.file for label in question.answers}) == len(question.answers) == 2
-
-
-def test_most_unanswerable_questions_are_about_the_books_subject(sample):
-    near = Counter(each.is_near_miss for each in sample.questions if not each.answers)
-    assert near[True] >= 18
-    assert near[False] <= 8
-
-
-def test_both_splits_hold_half_of_every_kind_and_every_module(sample):
-    dev, test = (sample.of_split(split) for split in ("dev", "test"))
-    assert len(dev) + len(test) == len(sample.questions)
-    by_kind = [Counter(each.kind for each in part) for part in (dev, test)]
-    assert all(abs(by_kind[0][kind] - by_kind[1][kind]) <= 1 for kind in by_kind[0])
-    for part in (dev, test):
-        modules = {label.file.split("/")[0] for each in part for label in each.answers}
-        assert len({module for module in modules if module.startswith("module-")}) == 4
-
-
-def test_the_readme_of_the_sample_set_tells_its_counts(sample):
-    readme = (SAMPLE.parent / "README.md").read_text("utf-8")
-    assert f"{len(sample.questions)} questions" in readme
-    counts = Counter((each.kind, each.split) for each in sample.questions)
-    for kind in {each.kind for each in sample.questions}:
-        assert f"| {kind} | {counts[kind, 'dev']} | {counts[kind, 'test']} |" in readme
-    near = Counter(each.is_near_miss for each in sample.questions if not each.answers)
-    assert f"{near[True]} are on its subject (`near_miss`), {near[False]} are not" in readme
 
 
 # --- data sets that are not part of the repository
