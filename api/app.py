@@ -40,7 +40,7 @@ from askbook.wiring import Parts
 LARGEST_BODY: Final = 64_000  # bytes
 _HEADERS_OUT: Final = [
     "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
-    "Retry-After", REQUEST_ID_HEADER, SESSION_HEADER,
+    "Location", "Retry-After", REQUEST_ID_HEADER, SESSION_HEADER,
 ]  # fmt: skip
 _DOORS: Final = [
     chat.chat,
@@ -111,7 +111,13 @@ def _cors(settings: Settings) -> CORSConfig | None:
     return CORSConfig(
         allow_origins=list(settings.cors_origins),
         allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", ADMIN_HEADER, SESSION_HEADER],
+        allow_headers=[
+            "Authorization",
+            "Content-Type",
+            ADMIN_HEADER,
+            SESSION_HEADER,
+            REQUEST_ID_HEADER,
+        ],
         expose_headers=_HEADERS_OUT,
         allow_credentials="*" not in settings.cors_origins,
     )
