@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any  # uvicorn's options
 
 import psutil
+import uvicorn
 from litestar import Litestar
+from uvicorn.supervisors import Multiprocess
 
 from askbook.settings import Settings, load_settings
 
@@ -24,15 +26,27 @@ def serve(settings: Settings) -> None:
 
     Several processes read the settings themselves, from the environment.
     """
-    import uvicorn
-
     if settings.workers == 1:
         uvicorn.run(make_worker(settings), **options(settings))
         return
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _metrics_folder(settings)
-    uvicorn.run(
+    config = uvicorn.Config(
         "api.server:make_worker", factory=True, workers=settings.workers, **options(settings)
     )
+    _Workers(config, [config.bind_socket()]).run()
+
+
+class _Workers(Multiprocess):
+    """uvicorn's worker processes, and the one that starts them and lets go of the port first.
+
+    As long as it held the port, new connections would wait in vain for workers that finish.
+    """
+
+    def terminate_all(self) -> None:
+        """Stop."""
+        for listening in self.sockets:
+            listening.close()
+        super().terminate_all()
 
 
 def make_worker(settings: Settings | None = None) -> Litestar:
