@@ -96,8 +96,9 @@ async def _open_parts(app: Litestar) -> AsyncIterator[None]:
     app.state.parts = parts
     app.state.reception = Reception(parts)
     app.state.prefect = Prefect(parts.settings)
-    await parts.embedder.embed_query("warm up")
     await anyio.to_thread.run_sync(lambda: parts.asking)
+    with suppress(TransientError):  # the book can be read without an embedder of others
+        await parts.embedder.embed_query("warm up")
     with suppress(TransientError):  # search works without PostgreSQL, and it may come back
         await anyio.to_thread.run_sync(lambda: parts.database)
     yield

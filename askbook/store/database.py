@@ -6,8 +6,8 @@ processes of this machine that use the same ASKBOOK_HOME, and stops with the las
 
 from __future__ import annotations
 
+import atexit
 import logging
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -95,7 +95,7 @@ def _embedded_url(home: Path) -> str:
         try:
             server = get_server(folder, start=False)
             server.start()  # joins a running one; tries again where this process failed before
-            _forget_the_dead(server)
+            atexit.register(_forget_the_dead, server)  # runs before the server's own farewell
             return str(server.get_uri())
         except Exception as error:
             raise DatabaseDown(
@@ -108,7 +108,7 @@ def _forget_the_dead(server: PostgresServer) -> None:
     """Take killed processes off the list of users: for them the server would never stop."""
     with server._lock:  # noqa: SLF001 - the one under which the list is read and written
         users = server.global_process_id_list
-        known = users.get_and_add(os.getpid())
+        known = users.get_and_remove(0)  # no process has this id: it is only a look
         users.put([pid for pid in known if psutil.pid_exists(pid)])
 
 

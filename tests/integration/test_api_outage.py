@@ -1,4 +1,4 @@
-"""PostgreSQL stops and starts again under a running API."""
+"""PostgreSQL stops and starts again under a running API; a provider is not there at its start."""
 
 import json
 
@@ -76,3 +76,17 @@ def test_an_answer_that_cannot_be_stored_ends_in_an_error_and_is_not_logged(
     assert "a stream failed" in log.getvalue()
     assert "Zerlina" not in log.getvalue()
     assert first["chunk"][:20] not in log.getvalue()
+
+
+def test_the_api_starts_without_its_embedder_and_says_what_is_missing(api_settings):
+    nowhere = {
+        "embedder": "cohere",
+        "cohere_api_key": SecretStr("key"),
+        "cohere_base_url": "http://127.0.0.1:9",
+    }
+    app = create_app(api_settings.model_copy(update=nowhere))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        assert client.get("/health").status_code == 200
+        asked = client.post("/api/ask", json=QUESTION)
+        assert (asked.status_code, asked.json()["dependency"]) == (503, "provider")
+        assert client.get("/api/books").status_code == 200
