@@ -40,7 +40,7 @@ from askbook.wiring import Parts
 LARGEST_BODY: Final = 64_000  # bytes
 _HEADERS_OUT: Final = [
     "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
-    "Retry-After", REQUEST_ID_HEADER, SESSION_HEADER,
+    "Location", "Retry-After", REQUEST_ID_HEADER, SESSION_HEADER,
 ]  # fmt: skip
 _DOORS: Final = [
     chat.chat,
@@ -96,8 +96,9 @@ async def _open_parts(app: Litestar) -> AsyncIterator[None]:
     app.state.parts = parts
     app.state.reception = Reception(parts)
     app.state.prefect = Prefect(parts.settings)
-    await parts.embedder.embed_query("warm up")
     await anyio.to_thread.run_sync(lambda: parts.asking)
+    with suppress(TransientError):  # the book can be read without an embedder of others
+        await parts.embedder.embed_query("warm up")
     with suppress(TransientError):  # search works without PostgreSQL, and it may come back
         await anyio.to_thread.run_sync(lambda: parts.database)
     yield
@@ -111,7 +112,13 @@ def _cors(settings: Settings) -> CORSConfig | None:
     return CORSConfig(
         allow_origins=list(settings.cors_origins),
         allow_methods=["GET", "POST", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", ADMIN_HEADER, SESSION_HEADER],
+        allow_headers=[
+            "Authorization",
+            "Content-Type",
+            ADMIN_HEADER,
+            SESSION_HEADER,
+            REQUEST_ID_HEADER,
+        ],
         expose_headers=_HEADERS_OUT,
         allow_credentials="*" not in settings.cors_origins,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Final
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-import anyio.to_thread
 import jwt
 from litestar import Request
 from litestar.connection import ASGIConnection
@@ -22,12 +20,13 @@ from litestar.handlers import BaseRouteHandler
 from litestar.security.jwt import Token
 
 from api.errors import Refused
-from askbook.errors import ProviderUnavailable, SettingsError
+from api.keys import KeyAddress, KeyFile
 from askbook.settings import Settings
 
 ADMIN_HEADER: Final = "X-Admin-Key"
 SESSION_HEADER: Final = "X-Session-Token"
 _HMAC: Final = "HS256"
+_WEB: Final = ("http://", "https://")
 _SIGNED: Final = {"RSA": "RS256", "EC": "ES256", "OKP": "EdDSA"}  # where a key does not say
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 _NOT_VALID: Final = "The bearer token is not valid: forged, expired, or not for this server."
@@ -42,6 +41,7 @@ class Caller:
     user_id: UUID | None = None
     session_token: str | None = None
     cookies: Mapping[str, str] = field(default_factory=dict)
+    is_encrypted: bool = False  # by https, here or up to a trusted proxy
 
     @property
     def tier(self) -> str:
@@ -62,18 +62,12 @@ class Verifier:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._secret = settings.jwt_secret.get_secret_value() if settings.jwt_secret else None
-        self._keys: jwt.PyJWKSet | None = None
-        self._client: jwt.PyJWKClient | None = None
-        where = settings.jwt_jwks
-        if where and where.startswith(("http://", "https://")):
-            self._client = jwt.PyJWKClient(where, cache_keys=True, lifespan=300, timeout=5)
-        elif where:
-            self._keys = _read_keys(Path(where))
+        self._keys = _keys(settings.jwt_jwks)
 
-    def user_of(self, token: str) -> UUID:
-        """The reader that a token was issued to; refuses what cannot be verified. May wait."""
+    async def user_of(self, token: str) -> UUID:
+        """The reader that a token was issued to; refuses what cannot be verified."""
         try:
-            key, algorithm = self._key(token)
+            key, algorithm = await self._key(token)
             claims = Token.decode(
                 token,
                 secret=key,  # type: ignore[arg-type]  # PyJWT takes its own keys as well
@@ -81,44 +75,27 @@ class Verifier:
                 audience=self._settings.jwt_audience,
                 issuer=self._settings.jwt_issuer,
             )
-        except jwt.PyJWKClientConnectionError as error:
-            raise ProviderUnavailable(f"The JWKS address does not answer: {error}") from error
         except (jwt.PyJWTError, NotAuthorizedException, ValueError, TypeError) as error:
             raise Refused(HTTPStatus.UNAUTHORIZED, _NOT_VALID, _CHALLENGE) from error
         return _as_uuid(claims.sub, claims.iss or "")
 
-    def _key(self, token: str) -> tuple[str | jwt.PyJWK, str]:
+    async def _key(self, token: str) -> tuple[str | jwt.PyJWK, str]:
         """The key for a token, and the one algorithm that goes with that key."""
         header = jwt.get_unverified_header(token)
         if self._secret is not None and header.get("alg") == _HMAC:
             return self._secret, _HMAC
-        if self._client is not None:
-            key = self._client.get_signing_key_from_jwt(token)
-        elif self._keys is not None:
-            key = _named(self._keys, header.get("kid"))
-        else:
+        if self._keys is None:
             raise jwt.InvalidTokenError("no key verifies this token")
+        key = await self._keys.named(header.get("kid"))
         if key.key_type == "oct":
             raise jwt.InvalidTokenError("a shared secret does not belong in a public key set")
         return key, key.algorithm_name or _SIGNED[key.key_type or ""]
 
 
-def _read_keys(path: Path) -> jwt.PyJWKSet:
-    try:
-        return jwt.PyJWKSet.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, jwt.PyJWTError) as error:
-        raise SettingsError(
-            f"ASKBOOK_JWT_JWKS={path}: this is not a readable JWKS file ({error})"
-        ) from error
-
-
-def _named(keys: jwt.PyJWKSet, name: object) -> jwt.PyJWK:
-    if name is None and len(keys.keys) == 1:
-        return keys.keys[0]
-    found = next((key for key in keys.keys if key.key_id == name), None)
-    if found is None:
-        raise jwt.InvalidTokenError("no key of this name")
-    return found
+def _keys(where: str | None) -> KeyAddress | KeyFile | None:
+    if where is None:
+        return None
+    return KeyAddress(where) if where.startswith(_WEB) else KeyFile(Path(where))
 
 
 def _as_uuid(subject: str, issuer: str) -> UUID:
@@ -147,8 +124,14 @@ async def provide_caller(request: Request, state: State) -> Caller:  # type: ign
     address = request.client.host if request.client else "unknown"
     token = _bearer(request)
     verifier: Verifier = state.verifier
-    user = await anyio.to_thread.run_sync(verifier.user_of, token) if token is not None else None
-    return Caller(address, user, request.headers.get(SESSION_HEADER), request.cookies)
+    user = None if token is None else await verifier.user_of(token)
+    return Caller(
+        address,
+        user,
+        session_token=request.headers.get(SESSION_HEADER),
+        cookies=request.cookies,
+        is_encrypted=request.url.scheme == "https",
+    )
 
 
 def admin_guard(connection: ASGIConnection, _: BaseRouteHandler) -> None:  # type: ignore[type-arg]

@@ -30,6 +30,7 @@ class Ticket:
     session: Session | None = None
     is_new: bool = False  # the session was started by this question
     history: tuple[Message, ...] = ()
+    is_encrypted: bool = False  # the caller came by https
 
     @property
     def headers(self) -> dict[str, str]:
@@ -42,7 +43,9 @@ class Ticket:
     @property
     def cookies(self) -> list[Cookie]:
         """The token of a new conversation, for browsers."""
-        return [sessions.cookie(self.session)] if self.session and self.is_new else []
+        if self.session is None or not self.is_new:
+            return []
+        return [sessions.cookie(self.session, secure=self.is_encrypted)]
 
 
 class Reception:
@@ -108,7 +111,8 @@ class Reception:
             quota = limits.count(connection, caller, self._parts.settings)
             if session_id is None:
                 session, history = sessions.begin(connection, caller), ()
-        return Ticket("query", quota, session, session_id is None, history)
+        is_new = session_id is None
+        return Ticket("query", quota, session, is_new, history, caller.is_encrypted)
 
     async def _remember(self, ticket: Ticket, question: Question, answer: Answer) -> None:
         if ticket.session is not None:

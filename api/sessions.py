@@ -97,13 +97,17 @@ def _is_owner(session: Session, caller: Caller) -> bool:
     return hmac.compare_digest(given.encode(), session.token.encode())
 
 
-def cookie(session: Session) -> Cookie:
-    """Holds the conversation's token until the browser is closed; no script can read it."""
+def cookie(session: Session, *, secure: bool) -> Cookie:
+    """Holds the conversation's token until the browser is closed; no script can read it.
+
+    `secure`: it goes back by https only.
+    """
     return Cookie(
         key=_COOKIE + str(session.id),
         value=session.token,
         path="/api",
         httponly=True,
+        secure=secure,
         samesite="lax",
     )
 

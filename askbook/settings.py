@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from askbook.errors import SettingsError
@@ -15,7 +23,14 @@ def _split(value: object) -> object:
     return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
 
 
+def _are_networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        ip_network(value)  # uvicorn would take what is none for a name that never matches
+    return values
+
+
 Patterns = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Networks = Annotated[Patterns, AfterValidator(_are_networks)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -169,7 +184,7 @@ class Settings(BaseSettings):
     heartbeat_s: float = Field(
         15.0, gt=0, description="Seconds of silence after which a stream sends a sign of life."
     )
-    trusted_proxies: Patterns = Field(
+    trusted_proxies: Networks = Field(
         (),
         description="Addresses or networks of proxies whose X-Forwarded-For is believed, "
         "separated by commas.",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+import psutil
 from forks import Fork, Request
 
 ROOT = Path(__file__).parents[1]
@@ -43,6 +44,31 @@ def answers(url: str) -> bool:
         return httpx.get(url, timeout=5).is_success
     except httpx.TransportError:
         return False
+
+
+def workers_of(process: subprocess.Popen[str] | Fork) -> set[int]:
+    """The worker processes of a running `askbook serve --workers N`."""
+    children = psutil.Process(process.pid).children()
+    return {child.pid for child in children if "spawn_main" in " ".join(child.cmdline())}
+
+
+def holder_of(port: int, among: set[int]) -> int:
+    """Which of these processes holds the other end of a connection from this port."""
+    (holder,) = [
+        pid
+        for pid in among
+        for held in psutil.Process(pid).net_connections("tcp")
+        if held.raddr and held.raddr.port == port
+    ]
+    return holder
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running `askbook serve` and a client for it."""
+
+    process: subprocess.Popen[str] | Fork
+    client: httpx.Client
 
 
 @dataclass(frozen=True)
@@ -95,14 +121,14 @@ class Installation:
             process.wait()
 
     @contextmanager
-    def api(self, *arguments: object) -> Iterator[httpx.Client]:
-        """A running `askbook serve` and a client for it."""
+    def api(self, *arguments: object, **environment: str) -> Iterator[Served]:
+        """`askbook serve`, ended with the block."""
         port = free_port()
         self.home.mkdir(parents=True, exist_ok=True)
         log = self.home / f"api-{port}.log"  # not a pipe: a full one that nobody reads stops it
         with (
             log.open("w+b") as told,
-            self.start("serve", "--port", port, *arguments, output=told) as process,
+            self.start("serve", "--port", port, *arguments, output=told, **environment) as process,
         ):
             base = f"http://127.0.0.1:{port}"
 
@@ -112,7 +138,7 @@ class Installation:
 
             wait_for(up, "the API")
             with httpx.Client(base_url=base, timeout=PATIENCE) as client:
-                yield client
+                yield Served(process, client)
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
 import click
+import psutil
 
 from askbook.cli.options import settings_with
 from askbook.cli.serving import check_port
@@ -22,7 +23,9 @@ from askbook.settings import Settings
 
 _STARTUP_SECONDS = 120
 _STOP_SECONDS = 10
+_QUERY_SECONDS = "2"  # between two looks of the worker for new runs; Prefect's own is 10
 _POOL = "askbook"
+_WORKER = "worker"
 
 
 @click.command()
@@ -34,11 +37,11 @@ def up(port: int | None, prefect_port: int) -> None:
     check_port(settings.host, settings.port)
     check_port("127.0.0.1", prefect_port)
     signal.signal(signal.SIGTERM, _interrupt)
-    with _children() as children, _announced(settings, prefect_port) as environment:
+    with _children(settings) as children, _announced(settings, prefect_port) as environment:
         _start_prefect(children, environment, prefect_port)
         _deploy(environment)
-        children.start("worker", _prefect("worker", "start", "--pool", _POOL), environment)
         children.start("api", [sys.executable, "-m", "askbook.cli", "serve"], environment)
+        children.start(_WORKER, _prefect("worker", "start", "--pool", _POOL), environment)
         click.echo(f"Prefect UI  http://127.0.0.1:{prefect_port}")
         click.echo(f"API         http://{settings.host}:{settings.port}")
         click.echo("Ctrl-C stops everything.")
@@ -48,9 +51,10 @@ def up(port: int | None, prefect_port: int) -> None:
 class _Children:
     """The processes that live and end together; their words go to files under HOME."""
 
-    def __init__(self, logs: Path) -> None:
-        self._logs = logs
+    def __init__(self, settings: Settings) -> None:
+        self._logs = settings.home / "logs"
         self._logs.mkdir(parents=True, exist_ok=True)
+        self._patience = settings.shutdown_s + _STOP_SECONDS  # the API may finish its answers
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: list[str], environment: dict[str, str]) -> None:
@@ -73,20 +77,33 @@ class _Children:
         raise TerminalError(f"The {name} process ended. Its last words are in {self.log(name)}")
 
     def stop(self) -> None:
-        for child in self._running.values():
+        """The last one first: runs can still tell Prefect how they ended, the API outlives them."""
+        for name, child in reversed(self._running.items()):
             if child.poll() is None:
-                child.terminate()
-        for child in self._running.values():
-            try:
-                child.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+                process = psutil.Process(child.pid)
+                family = process.children(recursive=True)
+                if name == _WORKER:  # alone, it takes half a minute to end, with nothing to do
+                    _end(family, _STOP_SECONDS)
+                    process.kill()
+                else:
+                    _end([process], self._patience)
+                    _end(family, _STOP_SECONDS)
+            child.wait()
+
+
+def _end(processes: Sequence[psutil.Process], seconds: float) -> None:
+    """Ask them to end, and end those that do not."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+    for process in psutil.wait_procs(processes, seconds)[1]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 @contextmanager
-def _children() -> Iterator[_Children]:
-    children = _Children(settings_with().home / "logs")
+def _children(settings: Settings) -> Iterator[_Children]:
+    children = _Children(settings)
     try:
         yield children
     except KeyboardInterrupt:
@@ -102,6 +119,7 @@ def _announced(settings: Settings, prefect_port: int) -> Iterator[dict[str, str]
 
     address = f"http://127.0.0.1:{prefect_port}/api"
     os.environ["PREFECT_API_URL"] = address
+    os.environ.setdefault("PREFECT_WORKER_QUERY_SECONDS", _QUERY_SECONDS)
     prepare_prefect(settings)
     note = settings.home / UP_FILE
     note.write_text(json.dumps({"prefect_api_url": address}), encoding="utf-8")

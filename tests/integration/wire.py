@@ -44,8 +44,13 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wire: Wire
 
+    def do_GET(self) -> None:
+        self._answer({})
+
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self._answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+
+    def _answer(self, body: dict) -> None:
         self.wire.requests.append((self.path, body))
         self.wire.headers.append({name.lower(): value for name, value in self.headers.items()})
         status, headers, reply = self.wire.answer(body)
@@ -100,7 +105,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(answer: Answer) -> Iterator[Wire]:
-    """Answer every POST with what `answer(body)` returns: status, headers, body."""
+    """Answer every request with what `answer(body)` returns: status, headers, body."""
     handler = type("Handler", (_Handler,), {})
     server = _Server(("127.0.0.1", 0), handler)
     handler.wire = wire = Wire(f"http://127.0.0.1:{server.server_port}", answer)

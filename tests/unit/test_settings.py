@@ -50,3 +50,12 @@ def test_keys_are_not_shown(monkeypatch):
     settings = load_settings()
     assert "very-secret" not in repr(settings)
     assert settings.cohere_api_key.get_secret_value() == "very-secret"
+
+
+@pytest.mark.parametrize("proxies", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.1,"])
+def test_a_trusted_proxy_is_an_address_or_a_network(monkeypatch, proxies):
+    monkeypatch.setenv("ASKBOOK_TRUSTED_PROXIES", "10.0.0.1, 172.16.0.0/12, 2001:db8::/32")
+    assert load_settings().trusted_proxies == ("10.0.0.1", "172.16.0.0/12", "2001:db8::/32")
+    monkeypatch.setenv("ASKBOOK_TRUSTED_PROXIES", proxies)
+    with pytest.raises(SettingsError, match="ASKBOOK_TRUSTED_PROXIES"):
+        load_settings()
