@@ -67,7 +67,8 @@ def serve(address: str) -> tuple[Request, list[int]] | None:
                     each.close()
                 return request, files
             running[pid] = guest
-            guest.sendall(pid.to_bytes(4))
+            with suppress(BrokenPipeError):  # it may have gone
+                guest.sendall(pid.to_bytes(4))
             for file in files:
                 os.close(file)
     return None
