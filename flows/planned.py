@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from askbook.index.compatible import check_model
+from askbook.models import ChunkFilter
 from flows.checkpoints import Checkpoints
 from flows.diff import Plan
 from flows.embed import EmbedCounts
@@ -42,6 +44,8 @@ def write_survey(spec: RunSpec) -> Checkpoints:
 def write_plan(spec: RunSpec, surveyed: Checkpoints) -> Planned:
     """Stage 2: the plan, and the lessons of each shard."""
     plan = plan_from(spec, survey_from_table(surveyed.read("files")))
+    if plan.to_index:
+        _check_model(spec)
     checkpoints = Checkpoints(
         f"{spec.settings.checkpoint_root}/{spec.book_id}/{_fingerprint(spec, plan)}"
     )
@@ -54,6 +58,15 @@ def write_plan(spec: RunSpec, surveyed: Checkpoints) -> Planned:
     checkpoints.write("plan", plan_to_table(plan))
     before = sum(step.known.chunk_count for step in plan.steps if step.known)
     return Planned(checkpoints, tuple(shards), plan.counts, len(lessons), before, plan.is_empty)
+
+
+def _check_model(spec: RunSpec) -> None:
+    """Refuse a model that the index cannot take beside other books', before a text is paid for."""
+    index, embedder = spec.parts.index, spec.parts.embedder
+    current = next((version for version in index.versions() if version.current), None)
+    others = set(index.facets("book_id", ChunkFilter())) - {spec.book_id}
+    if current is not None and others:
+        check_model(current, embedder.model, embedder.dimensions)
 
 
 def note_plan(report: Report, surveyed: Checkpoints, planned: Planned) -> None:

@@ -4,7 +4,7 @@ import pytest
 import stamina
 from wire import Events, Trouble, cohere_reply, serving
 
-from askbook.errors import ProviderError, ProviderUnavailable, RunRefused
+from askbook.errors import IndexFault, ProviderError, ProviderUnavailable, RunRefused
 from askbook.providers import batching
 from askbook.providers.cohere import CohereEmbedder
 from askbook.store import jobs
@@ -98,3 +98,20 @@ def test_a_run_that_lost_its_lock_and_its_job_publishes_nothing(library):
     library.set("EMBEDDER", "hashing")
     assert library.version == version
     assert library.snapshot() == before
+
+
+def test_a_model_that_cannot_stand_beside_other_books_is_refused_before_a_text_is_paid_for(library):
+    from flows.ingest import ingest
+
+    library.ingest()  # with the default model of the tests
+    paid: list[str] = []
+
+    def healthy(body):
+        paid.extend(body["texts"])
+        return 200, {}, cohere_reply(body)
+
+    with serving(healthy) as wire:
+        use_cohere(library, wire.address)
+        with pytest.raises(IndexFault, match="set ASKBOOK_COLLECTION to a new name"):
+            ingest(book_dir=str(library.book), book_id="another")
+    assert not paid
