@@ -3,13 +3,13 @@
 #   make test                           all tests
 #   make lint                           ruff, mypy, and whether the lock is pinned and hashed
 #   make audit                          known vulnerabilities of the locked versions (network)
-#   make bench [CORPORA=path]           speeds, next to other libraries, in one run
+#   make bench [CORPORA=path]           speeds, next to other libraries, in one run and one report
 #   make bench-ingest                   of these, the ingest alone (about ten minutes)
 #   make bench-chunking                 of these, the chunkers
 #   make bench-asking                   of these, what asking adds to embedder and index
 #   make bench-api                      of these, search over HTTP next to the bare chain
 #   make bench-peers                    ingest next to LangChain, LlamaIndex and CocoIndex
-#   make bench-library                  search in 10,000 and 100,000 chunks, with and without int8
+#   make bench-library                  search in 1,000 to 100,000 chunks
 #   make types                          write api/web/types.d.ts anew from the OpenAPI (needs npm)
 #   make lock                           write requirements.lock anew
 SHELL := /bin/bash
@@ -83,7 +83,11 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-bench: bench-chunking bench-ingest bench-peers bench-asking bench-api bench-library
+# One report of all of them: docs/benchmarks/report.md, .json and plots (about half an hour).
+bench: $(VENV)/peers $(VENV)/bench-peers
+	@ASKBOOK_HOME=data/runtime/benchmarks/asking $(BIN)/askbook ingest
+	@PYTHONPATH=$(VENV)/peers ASKBOOK_HOME=data/runtime/benchmarks/asking \
+	  $(BIN)/python -m evaluation.speed.report --corpora $(CORPORA) --peers $(VENV)/bench-peers/bin/python
 
 bench-chunking: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)
@@ -110,7 +114,7 @@ bench-peers: $(VENV)/bench-peers
 	@$(BIN)/python -m evaluation.speed.against --peers $(VENV)/bench-peers/bin/python
 
 bench-library: setup
-	@$(BIN)/python -m evaluation.speed.library --quantization none int8
+	@$(BIN)/python -m evaluation.speed.library --chunks 1000 10000 100000
 
 TYPES := api/web/types.d.ts
 types: setup

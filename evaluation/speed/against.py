@@ -6,23 +6,19 @@ Each phase is one process from its start to its end, imports and all, as a sched
 the whole book (cold), nothing changed, one paragraph edited, one page deleted. The figures are CPU
 seconds, of the process and its children; PostgreSQL and the Prefect server, which run before and
 after, are not in askbook's. Floors: reading and hashing the files, embedding all chunks, putting
-them into the engine. Writes Markdown, JSON and a plot to docs/benchmarks/.
+them into the engine.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.speed.ingest_books import first_page, write_book
 from evaluation.speed.ingest_contenders import ASKBOOK, Contender
-from evaluation.speed.plots import bars
 from evaluation.speed.processes import Ran, clean_environment, prefect_server, run
 
 PEERS = {
@@ -33,9 +29,8 @@ PEERS = {
 PHASES = ("cold", "unchanged", "edit", "delete")
 _ROOT = Path(__file__).parents[2]
 _HOW = (
-    "`python -m evaluation.speed.against`, {date}, {pages} pages, {machine}, Python {python}. CPU "
-    "seconds of one process from start to end, with its children; in brackets, how many times "
-    "askbook's: over 1 means that askbook needs less. One run: the second digit is noise."
+    "{pages} pages. CPU seconds of one process from start to end, with its children; in brackets, "
+    "how many times askbook's: over 1 means that askbook needs less. One run: the second digit is noise."
 )
 _EMBED = """
 import sys, pathlib, pyarrow.parquet as pq
@@ -110,17 +105,10 @@ def floors(folder: Path) -> dict[str, float]:
 
 
 def report(pages: int, found: dict[str, dict[str, Ran]], least: dict[str, float]) -> str:
-    """The page of docs/benchmarks."""
+    """Two Markdown tables: all contenders by phase, and the floors."""
     ours = found[ASKBOOK.name]
     lines = [
-        "# Ingest next to other libraries",
-        "",
-        _HOW.format(
-            date=time.strftime("%Y-%m-%d"),
-            pages=pages,
-            machine=platform.machine(),
-            python=platform.python_version(),
-        ),
+        _HOW.format(pages=pages),
         "",
         "| | " + " | ".join(PHASES) + " | peak memory, cold |",
         "|---|" + "---|" * (len(PHASES) + 1),
@@ -138,16 +126,14 @@ def report(pages: int, found: dict[str, dict[str, Ran]], least: dict[str, float]
         lines.append(f"| {name} | " + " | ".join(cells) + f" | {ran['cold'].peak_mb:.0f} MB |")
     lines += ["", "| floor | CPU seconds |", "|---|---|"]
     lines += [f"| {name} | {seconds:.2f} s |" for name, seconds in least.items()]
-    lines += ["", "![CPU seconds by phase](ingest-peers.svg)", ""]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure all contenders in turns and write the report."""
+    """Measure all contenders one after the other and print the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", type=Path, required=True, help="Python with the other libraries")
     parser.add_argument("--pages", type=int, default=112)
-    parser.add_argument("--into", type=Path, default=_ROOT / "docs" / "benchmarks")
     options = parser.parse_args()
     contenders = [ASKBOOK, *(peer(name, options.peers.absolute()) for name in PEERS)]
     with (
@@ -158,32 +144,7 @@ def main() -> None:
             each.name: phases(each, Path(folder) / str(number), options.pages, prefect)
             for number, each in enumerate(contenders)
         }
-        least = floors(Path(folder) / "0")
-    options.into.mkdir(parents=True, exist_ok=True)
-    told = report(options.pages, found, least)
-    print(told)
-    (options.into / "ingest-peers.md").write_text(told, encoding="utf-8")
-    figures = {
-        name: {
-            phase: {
-                "cpu_seconds": round(ran.cpu_seconds, 3),
-                "seconds": round(ran.seconds, 3),
-                "peak_mb": round(ran.peak_mb, 1),
-            }
-            for phase, ran in by_phase.items()
-        }
-        for name, by_phase in found.items()
-    }
-    written = json.dumps({"pages": options.pages, "runs": figures, "floors": least}, indent=2)
-    (options.into / "ingest-peers.json").write_text(written + "\n", encoding="utf-8")
-    plot = bars(
-        "CPU seconds by phase (less is better)",
-        {
-            name: {phase: ran.cpu_seconds for phase, ran in by_phase.items()}
-            for name, by_phase in found.items()
-        },
-    )
-    (options.into / "ingest-peers.svg").write_text(plot, encoding="utf-8")
+        print(report(options.pages, found, floors(Path(folder) / "0")))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from askbook.models import ChunkFilter
 from askbook.settings import Settings
 from askbook.wiring import Parts
 from evaluation.speed.ingest_books import first_page, write_book
-from evaluation.speed.ingest_contenders import ASKBOOK, ASKBOOK_MINILM, CONTENDERS, Contender
+from evaluation.speed.ingest_contenders import ASKBOOK, ASKBOOK_MINILM, Contender
 from evaluation.speed.processes import Ran, background, clean_environment, prefect_server, run
 
 _PATIENCE_SECONDS = 120
@@ -45,12 +45,11 @@ class Size:
     pages: int  # of the book that is edited
     small: int  # pages of the books whose time and memory are compared
     large: int
-    side_by_side: int
     rounds: int
 
 
-FULL = Size(pages=600, small=1_000, large=10_000, side_by_side=112, rounds=5)
-QUICK = Size(pages=60, small=50, large=500, side_by_side=20, rounds=2)
+FULL = Size(pages=600, small=1_000, large=10_000, rounds=5)
+QUICK = Size(pages=60, small=50, large=500, rounds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,20 +227,6 @@ def growth(bench: Bench) -> Iterator[Line]:
     )
 
 
-def side_by_side(bench: Bench) -> None:
-    """Print cold, unchanged and edited for every contender, in turns."""
-    print(f"\n| {bench.size.side_by_side} files, free embedder | cold | unchanged | one edit |")
-    print("|---|---|---|---|")
-    for contender in CONTENDERS:
-        name = contender.name
-        book, home = bench.book(name, bench.size.side_by_side), bench.home(name)
-        first = bench.ingest(book, home, contender).seconds
-        again = bench.ingest(book, home, contender).seconds
-        _write_into(first_page(book), 1)
-        edited = bench.ingest(book, home, contender).seconds
-        print(f"| {name} | {first:.1f} s | {again:.1f} s | {edited:.1f} s |")
-
-
 def _waiting() -> float:
     """Seconds by the clock for a second of CPU: 1.0 on an idle machine."""
     started, cpu_started = time.perf_counter(), time.process_time()
@@ -257,12 +242,12 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small books: to see that it runs")
-    parser.add_argument("--only", nargs="+", choices=[*MEASUREMENTS, "side-by-side"])
+    parser.add_argument("--only", nargs="+", choices=[*MEASUREMENTS])
     parser.add_argument("--pages", type=int, help="of the book that is ingested and edited")
     options = parser.parse_args()
     size = QUICK if options.quick else FULL
     size = replace(size, pages=options.pages or size.pages)
-    wanted = options.only or [*MEASUREMENTS, "side-by-side"]
+    wanted = options.only or MEASUREMENTS
     with (
         tempfile.TemporaryDirectory(prefix="askbook-bench-") as folder,
         prefect_server(Path(folder) / "prefect") as address,
@@ -270,15 +255,13 @@ def main() -> None:
         bench = Bench(Path(folder), address, size)
         busy: list[float] = []
         print("| ingest | measured | target | met |\n|---|---|---|---|")
-        for name in filter(MEASUREMENTS.__contains__, wanted):
+        for name in wanted:
             busy.append(_waiting())
             for line in MEASUREMENTS[name](bench):
                 print(line, flush=True)
         busy.append(_waiting())
         told = ", ".join(f"{each:.1f}" for each in busy)
         print(f"\nA second of CPU took {told} s by the clock (1.0: nobody else was here).")
-        if "side-by-side" in wanted:
-            side_by_side(bench)
 
 
 if __name__ == "__main__":

@@ -23,5 +23,3 @@ def _askbook(book: Path, _home: Path) -> list[str]:
 
 ASKBOOK = Contender("askbook", _askbook, {"ASKBOOK_EMBEDDER": "hashing"})
 ASKBOOK_MINILM = Contender("askbook, MiniLM", _askbook, {"ASKBOOK_EMBEDDER": "minilm"})
-
-CONTENDERS = (ASKBOOK,)  # with an embedder that costs nothing, side by side
