@@ -30,7 +30,8 @@ PHASES = ("cold", "unchanged", "edit", "delete")
 _ROOT = Path(__file__).parents[2]
 _HOW = (
     "{pages} pages. CPU seconds of one process from start to end, with its children; in brackets, "
-    "how many times askbook's: over 1 means that askbook needs less. One run: the second digit is noise."
+    "how many times askbook's: over 1 means that askbook needs less. One run: the second digit is "
+    "noise."
 )
 _EMBED = """
 import sys, pathlib, pyarrow.parquet as pq
