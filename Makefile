@@ -86,8 +86,8 @@ $(VENV)/peers: pyproject.toml | setup
 # One report of all of them: docs/benchmarks/report.md, .json and plots (about half an hour).
 bench: $(VENV)/peers $(VENV)/bench-peers
 	@ASKBOOK_HOME=data/runtime/benchmarks/asking $(BIN)/askbook ingest
-	@PYTHONPATH=$(VENV)/peers ASKBOOK_HOME=data/runtime/benchmarks/asking \
-	  $(BIN)/python -m evaluation.speed.report --corpora $(CORPORA) --peers $(VENV)/bench-peers/bin/python
+	@ASKBOOK_HOME=data/runtime/benchmarks/asking $(BIN)/python -m evaluation.speed.report \
+	  --corpora $(CORPORA) --chunkers $(VENV)/peers --peers $(VENV)/bench-peers/bin/python
 
 bench-chunking: $(VENV)/peers
 	@PYTHONPATH=$(VENV)/peers $(BIN)/python -m evaluation.speed.chunking $(CORPORA)

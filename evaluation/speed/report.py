@@ -41,6 +41,7 @@ class Part:
     title: str
     command: tuple[str, ...]
     plot: tuple[str, Callable[[list[Row]], dict[str, dict[str, float]]]] | None = None
+    libraries: str = ""  # a folder of libraries that only this part may see
 
 
 @dataclass(slots=True)
@@ -107,7 +108,7 @@ def _latencies(rows: list[Row]) -> dict[str, dict[str, float]]:
     return {"median of a search": {k: number(v) for k, v in medians.items() if k}}
 
 
-def parts(corpora: str, peers: str) -> dict[str, Part]:
+def parts(corpora: str, chunkers: str, peers: str) -> dict[str, Part]:
     """All parts, in the order in which they run."""
     module = "evaluation.speed."
     return {
@@ -115,6 +116,7 @@ def parts(corpora: str, peers: str) -> dict[str, Part]:
             "Chunkers",
             (f"{module}chunking", corpora),
             ("MB/s (more is better)", _speeds),
+            chunkers,
         ),
         "ingest": Part("Ingest against its floors and targets", (f"{module}ingest",)),
         "peers": Part(
@@ -137,7 +139,11 @@ def run(name: str, part: Part) -> Ran:
     print(f"\n## {part.title}\n", flush=True)
     started, said = time.perf_counter(), []
     with subprocess.Popen(  # noqa: S603 - our own modules
-        [sys.executable, "-m", *part.command], stdout=subprocess.PIPE, text=True, cwd=_ROOT
+        [sys.executable, "-m", *part.command],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=_ROOT,
+        env={**os.environ, **({"PYTHONPATH": part.libraries} if part.libraries else {})},
     ) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)
@@ -184,11 +190,12 @@ def main() -> None:
     """Run the parts and write the report; the exit code says whether all of them ran."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpora", default="data/books")
+    parser.add_argument("--chunkers", default=".venv/peers", help="folder with other chunkers")
     parser.add_argument("--peers", default=".venv/bench-peers/bin/python")
-    parser.add_argument("--only", nargs="+", choices=[*parts("", "")])
+    parser.add_argument("--only", nargs="+", choices=[*parts("", "", "")])
     parser.add_argument("--into", type=Path, default=_ROOT / "docs" / "benchmarks")
     options = parser.parse_args()
-    known = parts(options.corpora, options.peers)
+    known = parts(options.corpora, options.chunkers, options.peers)
     ran: list[Ran] = []
     for name in options.only or known:
         ran.append(run(name, known[name]))
