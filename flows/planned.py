@@ -64,8 +64,9 @@ def _check_model(spec: RunSpec) -> None:
     """Refuse a model that the index cannot take beside other books', before a text is paid for."""
     index, embedder = spec.parts.index, spec.parts.embedder
     current = next((version for version in index.versions() if version.current), None)
-    others = set(index.facets("book_id", ChunkFilter())) - {spec.book_id}
-    if current is not None and others:
+    if current is None or current.embedding_model == embedder.model:
+        return
+    if set(index.facets("book_id", ChunkFilter())) - {spec.book_id}:
         check_model(current, embedder.model, embedder.dimensions)
 
 
