@@ -8,7 +8,7 @@ import qdrant_edge as engine
 
 from askbook.index import schema
 from askbook.index.filters import Vocabulary, to_engine
-from askbook.index.found import dense, hit
+from askbook.index.found import dense, hits
 from askbook.models import ChunkFilter, Hit, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
@@ -73,7 +73,7 @@ def search(  # noqa: PLR0917 - the arguments of `search`, and where
             with_vector=[schema.DENSE],
         )
     )
-    return [hit(point, vector) for point in found]
+    return hits(found, vector)
 
 
 def count(shard: engine.EdgeShard, where: ChunkFilter) -> int:

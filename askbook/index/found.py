@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol  # engines give ids, vectors and payloads types of their own
 
 import numpy as np
@@ -24,14 +25,20 @@ class Scored(Protocol):
     def payload(self) -> dict[str, Any] | None: ...  # noqa: D102
 
 
-def hit(point: Scored, query: Vectors) -> Hit:
-    """A found chunk; DBSF adds two scores of about 0 to 1, which are brought to one."""
-    return Hit(
-        id=str(point.id),
-        score=min(max(point.score / 2, 0.0), 1.0),
-        similarity=float(np.dot(dense(point.vector), query)),
-        payload=point.payload or {},
-    )
+def hits(points: Sequence[Scored], query: Vectors) -> list[Hit]:
+    """The found chunks; DBSF adds two scores of about 0 to 1, which are brought to one."""
+    if not points:
+        return []
+    vectors = np.array([dense(point.vector) for point in points], dtype=np.float32)
+    return [
+        Hit(
+            id=str(point.id),
+            score=min(max(point.score / 2, 0.0), 1.0),
+            similarity=similarity,
+            payload=point.payload or {},
+        )
+        for point, similarity in zip(points, (vectors @ query).tolist(), strict=True)
+    ]
 
 
 def dense(vector: object) -> list[float]:

@@ -13,7 +13,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 from askbook.errors import IndexDown, IndexFault
 from askbook.index import schema
 from askbook.index.filters import Vocabulary, to_engine
-from askbook.index.found import dense, hit
+from askbook.index.found import dense, hits
 from askbook.models import ChunkFilter, Hit, StoredChunk, WordWeights
 from askbook.ports import Vectors
 
@@ -63,7 +63,7 @@ def search(  # noqa: PLR0917 - the arguments of `search`, and where
             with_payload=True,
             with_vectors=[schema.DENSE],
         )
-    return [hit(point, vector) for point in found.points]
+    return hits(found.points, vector)
 
 
 def count(client: QdrantClient, name: str, where: ChunkFilter) -> int:
