@@ -83,7 +83,7 @@ $(VENV)/peers: pyproject.toml | setup
 	@VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --target $@ $(PEERS) \
 	  || $(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ $(PEERS)
 
-# One report of all of them: docs/benchmarks/report.md, .json and plots (about half an hour).
+# One report of all of them: docs/benchmarks/report.md, .json and plots (about twenty minutes).
 bench: $(VENV)/peers $(VENV)/bench-peers
 	@ASKBOOK_HOME=data/runtime/benchmarks/asking $(BIN)/askbook ingest
 	@ASKBOOK_HOME=data/runtime/benchmarks/asking $(BIN)/python -m evaluation.speed.report \

@@ -1,6 +1,9 @@
 """The process that runs the quality gates, seen from the run that owns it.
 
-Nothing heavy is imported here: `askbook ingest` starts the process as its first act.
+Great Expectations takes seconds to import, so it has a process of its own that imports while the
+run reads the book; the stages then only send it the names of their checkpoints. It ends with its
+owner, also when that is killed: its standard input closes. Nothing heavy is imported here:
+`askbook ingest` starts the process as its first act.
 """
 
 from __future__ import annotations

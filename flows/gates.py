@@ -1,9 +1,4 @@
-"""The quality gates, run by a process of their own.
-
-Great Expectations takes seconds to import. Its process is started when a run begins and imports
-while the run reads the book; the stages then only send it the names of their checkpoints. It
-ends with its owner, also when that is killed: its standard input closes.
-"""
+"""The quality gates as the stages see them: name a checkpoint, get its result or stop the run."""
 
 from __future__ import annotations
 

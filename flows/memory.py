@@ -15,7 +15,7 @@ _ARENAS = 2
 
 
 def give_back() -> None:
-    """Let this process keep little of what it frees; does nothing where there is no glibc."""
+    """Let this process keep little of what it frees; without glibc, only Arrow is told."""
     pa.set_memory_pool(pa.system_memory_pool())  # its own pool keeps pages for later, too
     with suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL("libc.so.6").mallopt

@@ -199,7 +199,7 @@ def main() -> None:
     ran: list[Ran] = []
     for name in options.only or known:
         ran.append(run(name, known[name]))
-        write(options.into, ran, known)  # after each: a run of half an hour may be broken off
+        write(options.into, ran, known)  # after each: a run of twenty minutes may be broken off
     sys.exit(any(each.failed for each in ran))
 
 
