@@ -28,7 +28,7 @@ from book_pages import (
     settings_,
 )
 from book_words import readable_words
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from askbook.book.chunk import chunk_lesson_with_report
@@ -120,6 +120,7 @@ def test_very_long_lines_of_one_mark_keep_all_invariants(part):
     assert chunks[-1].text.endswith("# After\n\nMore words.")
 
 
+@example("Stop. <|endoftext|> Go on.")
 @given(
     st.one_of(pages, st.text(), st.text("'sStTlLmMdD <|endoftext|>\r\n\t 0123日本é\u00a0\u2003"))
 )
