@@ -108,6 +108,14 @@ def test_a_page_of_another_origin_may_neither_ask_nor_read(cors, origin):
 def test_only_the_apis_own_methods_and_headers_are_allowed(cors):
     assert preflight(cors, READERS_PAGE, method="PUT").status_code == 400
     assert preflight(cors, READERS_PAGE, headers="x-forwarded-for").status_code == 400
+    ours = "authorization, content-type, x-admin-key, x-session-token, x-request-id"
+    assert preflight(cors, READERS_PAGE, headers=ours).status_code == 204
+
+
+def test_a_page_may_read_where_a_job_is_and_how_much_is_left_of_its_hour(cors):
+    reply = cors.get("/api/books", headers={"Origin": READERS_PAGE})
+    exposed = {name.strip() for name in reply.headers["access-control-expose-headers"].split(",")}
+    assert exposed >= {"Location", "Retry-After", "X-RateLimit-Remaining", "X-Request-ID"}
 
 
 def test_any_origin_may_ask_but_then_without_cookies(api_settings):
